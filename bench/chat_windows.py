@@ -22,7 +22,7 @@ from typing import Any
 
 from bench.retrieval import batches
 from relrag_pipelines.chunking.chat_windows import MESSAGES, OVERLAP, SILENCE
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores import vector_store
 from relrag_pipelines.text.packing import NEVER, pack
 
 CHATS = Path(__file__).parent / "chats"
@@ -127,8 +127,8 @@ def recall(way: Way, line: Line, known: bool) -> dict[str, float]:
     found: list[tuple[float, int]] = []
     with tempfile.TemporaryDirectory() as place:
         rows = [_row(at, one, chats[one.chat], line, known) for at, one in enumerate(windows)]
-        vectors.build(Path(place) / "vectors", batches(rows))
-        with closing(vectors.open(Path(place) / "vectors")) as store:
+        vector_store.build(Path(place) / "vectors", batches(rows))
+        with closing(vector_store.open(Path(place) / "vectors")) as store:
             for question, tags in questions:
                 ranked = [windows[uuid.UUID(hit.chunk_id).int] for hit in store.search(question, len(windows))]
                 found.append(_first(ranked, chats, tags))
@@ -150,7 +150,7 @@ def cost(way: Way) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as place:
         made = list(batches(rows))
         begun = time.process_time()
-        vectors.build(Path(place) / "vectors", made)
+        vector_store.build(Path(place) / "vectors", made)
         seconds = time.process_time() - begun
         size = sum(file.stat().st_blocks * 512 for file in Path(place).rglob("*"))
     million = 1_000_000 / messages

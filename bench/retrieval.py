@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from relrag_pipelines.records import Chunk
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores import vector_store
 from relrag_pipelines.stores.table_schema import arrow_schema
 
 _DEPTH = 8
@@ -36,8 +36,8 @@ def measure(folder: Path) -> dict[str, float]:
         for chunk_id, passage in zip(names, corpus, strict=True)
     ]
     with tempfile.TemporaryDirectory() as place:
-        vectors.build(Path(place) / "vectors", batches(rows))
-        with closing(vectors.open(Path(place) / "vectors")) as store:
+        vector_store.build(Path(place) / "vectors", batches(rows))
+        with closing(vector_store.open(Path(place) / "vectors")) as store:
             found, times = {}, []
             for question in questions:
                 begun = time.perf_counter()

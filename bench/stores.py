@@ -29,9 +29,10 @@ from qdrant_edge import HnswIndexConfig, Memory
 from bench import corpus
 from bench.measurement import Figure
 from bench.retrieval import batches
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores import vector_store
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors import CollectionRef, local_build, server_index
+from relrag_pipelines.stores.vectors import local_build, server_index
+from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
 from relrag_pipelines.stores.vectors.server_connection import Connection
 
 COUNT = 5_000
@@ -102,7 +103,7 @@ def _seen(
 ) -> dict[str, float]:
     points = _stored(folder, documents, known, place)
     exact = _nearest(known, questions)
-    with closing(vectors.open(folder)) as store:
+    with closing(vector_store.open(folder)) as store:
         words = [_seconds(lambda one=one: store.search(one, DEPTH))[0] for one in near]  # type: ignore[misc]
         found = [_seconds(lambda one=one: store.nearest(one, DEPTH)) for one in questions]  # type: ignore[misc]
     hits = [{uuid.UUID(hit.chunk_id).int for hit in one} for _, one in found]
@@ -118,7 +119,7 @@ def _seen(
 def _stored(folder: Path, documents: list[dict[str, Any]], known: Vectors, place: CollectionRef | None) -> float:
     given = list(_batches(documents, known))
     begun = time.perf_counter()
-    vectors.build(folder, given, dimension=DIMENSION, collection=place)
+    vector_store.build(folder, given, dimension=DIMENSION, collection=place)
     return len(documents) / (time.perf_counter() - begun)
 
 

@@ -97,7 +97,8 @@ def _jobs(workspace: Workspace, health: dg.AssetSelection) -> dict[str, Unresolv
     exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
     months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
     archive = dg.AssetSelection.assets(*archive_tables.NAMES)
-    graphs = [key(one, table.name) for one in settings.own_collections for table in graph_index_plan.tables(settings)]
+    tables = graph_index_plan.tables(settings)
+    graphs = [key(collection, table.name) for collection in settings.own_collections for table in tables]
     older = [[source.name, BACKFILL] for source in source_collections.sources(workspace)]
     selections = {
         "sync": (
@@ -270,14 +271,14 @@ def _requests(workspace: Workspace, tick: Callable[[Workspace], Requests]) -> Re
 def changed_sources(workspace: Workspace) -> Requests:
     """A run of the export of each source whose files have changed."""
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
-    for one in surveys:
-        if one.scan and (one.scan.changed_units or one.scan.missing_units):
+    for survey in surveys:
+        if survey.scan and (survey.scan.changed_units or survey.scan.missing_units):
             # keyed, because a path can be guessed; the hour lets a failed run, or a file that went twice, be tried
-            changed = map(one.scan.units.__getitem__, one.scan.changed_units)
+            changed = map(survey.scan.units.__getitem__, survey.scan.changed_units)
             units = [(unit.path, unit.mtime_ns, unit.version, unit.siblings_fingerprint) for unit in changed]
-            state = f"{units} {one.scan.missing_units} {settings_module.now():%Y-%m-%dT%H}"
-            key = f"{one.source}:{workspace.keys.id_hash(state)}"
-            keys = [dg.AssetKey([one.source, "export"])]
+            state = f"{units} {survey.scan.missing_units} {settings_module.now():%Y-%m-%dT%H}"
+            key = f"{survey.source}:{workspace.keys.id_hash(state)}"
+            keys = [dg.AssetKey([survey.source, "export"])]
             tags = run_tags.describe_run(workspace, keys, {}, run_tags.SENSOR)
             yield dg.RunRequest(run_key=key, asset_selection=keys, tags=tags)
 
@@ -287,12 +288,12 @@ def follow_up(workspace: Workspace) -> Requests:
     workspace = replace(workspace, listings={})
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     # the hour lets a failed run be tried again, but not at every tick
-    wanted = plans.expected_inputs_hash(workspace, surveys) + settings_module.now().strftime(":%Y-%m-%dT%H")
+    inputs = plans.expected_inputs_hash(workspace, surveys) + settings_module.now().strftime(":%Y-%m-%dT%H")
     todo = plans.required_for_publish(workspace, plans.build_plan(workspace))
     for first, last, stages in todo.runs():
         keys = [dg.AssetKey([source, stage]) for source, stage in stages]
         yield dg.RunRequest(
-            run_key=f"{first}:{last}:{fingerprint([stages, wanted])}",
+            run_key=f"{first}:{last}:{fingerprint([stages, inputs])}",
             job_name="sync",
             asset_selection=keys,
             tags=run_tags.describe_run(workspace, keys, partition_range(first, last), run_tags.SENSOR),
@@ -301,25 +302,27 @@ def follow_up(workspace: Workspace) -> Requests:
         return
     if ready := todo.archive_assets():
         yield dg.RunRequest(
-            run_key=f"archive:{fingerprint([ready, wanted])}",
+            run_key=f"archive:{fingerprint([ready, inputs])}",
             job_name="sync",
             asset_selection=[dg.AssetKey(table) for table in ready],
             tags=run_tags.describe_run(workspace, [], {}, run_tags.SENSOR),
         )
     elif todo.outdated:
         tags = run_tags.describe_run(workspace, [], {}, run_tags.SENSOR)
-        yield dg.RunRequest(run_key=f"publish:{wanted}", job_name="publish", tags=tags)
-    elif graphs := [one.collection for one in todo.graphs if not one.resumed]:
+        yield dg.RunRequest(run_key=f"publish:{inputs}", job_name="publish", tags=tags)
+    elif graphs := [index.collection for index in todo.graphs if not index.resumed]:
         yield dg.RunRequest(
-            run_key=f"graphrag:{fingerprint([graphs, wanted])}",
+            run_key=f"graphrag:{fingerprint([graphs, inputs])}",
             job_name="graphrag",
             asset_selection=[
-                key(one, table.name) for one in graphs for table in graph_index_plan.tables(workspace.settings.graphrag)
+                key(collection, table.name)
+                for collection in graphs
+                for table in graph_index_plan.tables(workspace.settings.graphrag)
             ],
             tags=run_tags.describe_run(workspace, [], {}, run_tags.SENSOR),
         )
     else:
-        waiting = ", ".join(one.source for one in todo.exports)
+        waiting = ", ".join(export.source for export in todo.exports)
         yield dg.SkipReason(f"waiting for the export of {waiting}" if waiting else _UP_TO_DATE)
 
 

@@ -176,7 +176,7 @@ class PersonAlias:
 
     person_id: Annotated[int, "the person"]
     alias: Annotated[str, "as written; phones and addresses as the channel's policy allows"]
-    script: Annotated[str, "latin, hebrew, cyrillic, other, or empty for what holds no letters"]
+    script: Annotated[str, "script of most of its letters, or other; empty for what holds no letters"]
     kind: Annotated[str, "name, phone, email or whatsapp"]
     keyed: Annotated[str, "as in identifiers; of a name the keyed hash of the name, hex"]
     stated: Annotated[bool, "a card or the owner says so"] = False
@@ -241,7 +241,7 @@ class MonthWord:
     """A word of a month's texts that may begin a name."""
 
     lake_month: Annotated[str, "<source>/<YYYY-MM> of the lake"]
-    word: Annotated[str, "without accents and capitals, of Hebrew ones also what is left without a prefix"]
+    word: Annotated[str, "without accents and capitals; of a word with a prefixed letter also what is left without it"]
 
 
 @dataclass(slots=True)

@@ -56,8 +56,8 @@ class Workspace:
     @contextmanager
     def dedicated_worker(self) -> Iterator[tuple[Executor | None, Workspace]]:
         """A further process for a job that keeps its state there, if there is one, and this without it; see workers."""
-        with workers.dedicated_worker(self.pool) as (one, others):
-            yield one, replace(self, pool=others)
+        with workers.dedicated_worker(self.pool) as (worker, others):
+            yield worker, replace(self, pool=others)
 
     @functools.cached_property
     def keys(self) -> Keys:
@@ -118,7 +118,7 @@ class Workspace:
 
     def zone(self, source: str) -> str:
         """IANA name of the zone of that source's local times, whether it is configured or not."""
-        named = (one.timezone for one in self.settings.sources if one.name == source)
+        named = (configured.timezone for configured in self.settings.sources if configured.name == source)
         return next(named, None) or self.settings.timezone
 
 

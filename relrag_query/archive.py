@@ -20,15 +20,17 @@ from relrag_pipelines.links import later_links
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import Chunk, ManualLink, Record
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores import catalog, generations, neighbors, vectors
+from relrag_pipelines.stores import catalog, generations, neighbors, vector_store
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.workspace import Workspace
 from relrag_query import pipeline
-from relrag_query.answering import intent_model
+from relrag_query.answering import intent_model, llm
+from relrag_query.answering.chat_model import ChatModel
 from relrag_query.answering.unread_hint import unread_hint
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
 from relrag_query.people import described_relatives, questions, references, statement_reader, wordings, writers
+from relrag_query.people.archive_people import ArchivePeople
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
@@ -56,7 +58,7 @@ class Archive:
         self.settings, self.generation, self._held, self._clients = settings, generation, held, clients
         # point lookups are faster on one thread, and many readers may run at once
         self._catalog = held.enter_context(catalog.open(generation.path / catalog.NAME, threads=1))
-        self._vectors = vectors.open(generation.path / "vectors")
+        self._vectors = vector_store.open(generation.path / "vectors")
         held.callback(self._vectors.close)
         if clients:
             scoped = client_generation.limit(clients, self._catalog, self._vectors, generation, settings)
@@ -137,8 +139,8 @@ class Archive:
         words = shorten(query)
         with self._reading() as connection:
             context = self._context(connection, words, Filters(sources, kinds, since, until, person), shown)
-            found = pipeline.search(context, self.generation, shown)
-            return found if words == query else replace(found, query=query, head=[NOTICE, *found.head])
+            results = pipeline.search(context, shown)
+            return results if words == query else replace(results, query=query, head=[NOTICE, *results.head])
 
     def ask(
         self,
@@ -166,12 +168,16 @@ class Archive:
             people, notice = self._people_or_why(connection)
             context = self._context(connection, words, limits, candidates, earlier, people)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
-            answer = pipeline.ask(context, self.generation, limit, on_text, people)
+            answer = pipeline.ask(context, limit, on_text, ArchivePeople(people, connection), self._model())
             # who may see some clients only is told of no file: none belongs to a client before it is read
             is_hinted = not answer.found and not self._clients
             unread = unread_hint(context.question.terms, self.settings) if is_hinted else ""
             notices = " ".join(filter(None, (cut, notice, answer.notice, unread)))
             return replace(answer, question=question, notice=notices)
+
+    def _model(self) -> Callable[[], ChatModel] | None:
+        """Opens the configured language model; None if excerpts are the answer."""
+        return None if self.settings.answerer == "extractive" else functools.partial(llm.writer, self.settings)
 
     @contextmanager
     def people(self) -> Iterator[People]:
@@ -274,19 +280,19 @@ class Archive:
         Of a window that an earlier generation had, those of the window that holds its first message now.
         """
         with self._reading() as connection:
-            found = catalog_reader.asset_chunks(connection, [asset_id])
-            return found or catalog_reader.successors(connection, asset_id)[:1]
+            chunks = catalog_reader.asset_chunks(connection, [asset_id])
+            return chunks or catalog_reader.successors(connection, asset_id)[:1]
 
     def cited_chunk(self, chunk_id: str, asset_id: str = "", quote: str = "") -> Chunk | None:
         """The passage of that id; where it was made anew since, that of its record or window with most of the quote.
 
         None where the archive has neither.
         """
-        if found := self.chunk(chunk_id):
-            return found
+        if passage := self.chunk(chunk_id):
+            return passage
         others = self.chunks_of(asset_id) if asset_id else []
-        asked = tokens(quote)
-        return max(others, key=lambda one: len(asked & tokens(one.text)), default=None)
+        quoted = tokens(quote)
+        return max(others, key=lambda chunk: len(quoted & tokens(chunk.text)), default=None)
 
     def thread(self, thread_id: str, limit: int = 100, offset: int = 0) -> list[Member]:
         """The records of a thread, newest first."""
@@ -344,6 +350,7 @@ class Archive:
             filters, infer=functools.partial(intent_model.infer, settings=self.settings), follows=follows,
             people=named, wordings=wordings.wordings(persons), limit=limit,
         )  # fmt: skip
+        context.passage_count = self.generation.manifest["counts"]["chunks"]
         context.redact = functools.partial(redact_question, settings=self.settings)
         context.later_links = self._later_links(connection)
         if filters.person:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.stores.generations import Generation
-from relrag_pipelines.stores.vectors import ANYWHERE
-from relrag_query.answering import excerpts, explanation, features, listing, llm, quoted_places, ranker, superseded
+from relrag_pipelines.stores.vectors.protocol import ANYWHERE
+from relrag_query.answering import excerpts, explanation, features, listing, quoted_places, ranker, superseded
 from relrag_query.answering.candidates import Candidate, candidates
+from relrag_query.answering.chat_model import AnswerError, ChatModel
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.reader import budget, protocol, reading
 from relrag_query.answering.reader.protocol import Passage
 from relrag_query.answering.reader.reading import WrittenAnswer
-from relrag_query.people import answers, writers
-from relrag_query.people.people import People
+from relrag_query.people.knowledge import PeopleAnswer, PeopleKnowledge
 from relrag_query.results import (
     Answer,
     CitedSource,
@@ -47,7 +45,7 @@ _PEOPLE = 3
 """people about whom a model reads at most, and whose facts join the passages"""
 
 
-def search(context: QueryContext, generation: Generation, shown: int) -> Results:
+def search(context: QueryContext, shown: int) -> Results:
     """The passages that fit best, at most so many."""
     request = listing.parse_listing(context)
     hits = run(listing.listing_steps(request, shown) if request else SEARCH, context)[:shown]
@@ -59,109 +57,170 @@ def search(context: QueryContext, generation: Generation, shown: int) -> Results
         context.trace,
         head=explanation.explain_query(context, request, hits, _zone(context))
         + explanation.explain_semantic_only(context, hits),
-        searched="" if hits else _scope(context, generation, listed=request is not None),
+        searched="" if hits else _scope(context, listed=request is not None),
         missing=[] if hits or request else missing_words(context, hits),
     )
 
 
 def ask(
     context: QueryContext,
-    generation: Generation,
     limit: int | None,
     on_text: Callable[[str], None] | None,
-    people: People | None = None,
+    people: PeopleKnowledge | None = None,
+    open_model: Callable[[], ChatModel] | None = None,
 ) -> Answer:
-    """The sentences that answer, or what a model writes, with the sources that say so.
+    """The excerpts that answer a question, or what a language model writes from them, with their sources.
 
-    With `people`, questions about these are answered by what is known of them.
+    Without `people` nothing is known of people. `open_model` opens the language model that is set; it raises
+    AnswerError.
     """
-    # what is known of people is of all sources and times
-    request = context.question.people.request if context.limits == ANYWHERE else None
-    unknown = request.unknown if request and request.asks == "who" else ""
-    statement = _statement(request, context, people) if people and request and not unknown else None
+    request = _people_request(context)
+    statement = _statement(request, context, people)
     context.people_hits = statement.hits if statement else _facts_of_named(context, people)
     passages = [] if listing.parse_listing(context) and not statement else answering_hits(context)
     stated = None
-    if statement and request:
-        stated = _ask_people(request, statement, passages, context, generation, limit)
+    if statement:
+        stated = _ask_people(_notice_of_nobody(request, people, statement), statement, passages, context, limit)
         context.people_hits = ()  # passages are quoted as if nobody were known
-    has_model = context.settings.answerer != "extractive"
-    answers_people = stated is not None and bool(stated.people)  # of nobody: a passage says it, others may too
-    if stated and answers_people and not has_model:
+    if open_model is None and stated and stated.people:
         return stated
-    others = request is not None or context.question.people.about_somebody
-    records, closest = _ask_records(context, generation, passages, limit, unknown, people, may_be_others=others)
-    quoted = stated if stated and answers_people else join_answers(stated, records) if stated else records
-    if not has_model:
+    evidence = _gather(context, passages, limit)
+    quoted = _join(stated, _ask_records(context, evidence, request, people))
+    if open_model is None:
         return quoted
-    return _written_or_quoted(context, quoted, _read_by_model(context, stated, closest)[:limit], on_text)
+    return _written_or_quoted(
+        context, quoted, _read_by_model(context, stated, evidence.closest)[:limit], open_model, on_text
+    )
 
 
-def _statement(request: PeopleQuestion, context: QueryContext, people: People) -> answers.PeopleAnswer | None:
+def _people_request(context: QueryContext) -> PeopleQuestion | None:
+    """What the question asks of people, who are of all sources and times; None if something limits the search."""
+    return context.question.people.request if context.limits == ANYWHERE else None
+
+
+def _unstated(request: PeopleQuestion | None) -> str:
+    """The relationship that a question asks for and that nobody is stated to have; empty if there is none."""
+    return request.unknown if request and request.asks == "who" else ""
+
+
+def _statement(
+    request: PeopleQuestion | None, context: QueryContext, people: PeopleKnowledge | None
+) -> PeopleAnswer | None:
     """What is known of people that answers a question about them; None where nothing does."""
+    if request is None or people is None or _unstated(request):
+        return None
     settled = context.settle(request)
-    today = settings_module.now().astimezone(_zone(context)).date()
-    return answers.answer(settled, people, context, today) if settled else None
+    return people.answer(settled, context) if settled else None
 
 
-def _facts_of_named(context: QueryContext, people: People | None) -> tuple[Hit, ...]:
+def _notice_of_nobody(
+    request: PeopleQuestion | None, people: PeopleKnowledge | None, statement: PeopleAnswer
+) -> list[str]:
+    """The notice above an answer about people that nobody has a relationship that the question names."""
+    if request is None or people is None or not request.unknown:
+        return []
+    return [people.notice_of_nobody(request.unknown, [line for line, _ in statement.lines])]
+
+
+def _join(stated: Answer | None, records: Answer) -> Answer:
+    """What is known of people and what the records say; of nobody, a passage says it, and others may say more."""
+    if stated is None:
+        return records
+    return stated if stated.people else join_answers(stated, records)
+
+
+def _facts_of_named(context: QueryContext, people: PeopleKnowledge | None) -> tuple[Hit, ...]:
     """What is known of the people, three at most, whom a question names that asks for something else."""
     if people is None or context.limits != ANYWHERE:
         return ()
-    return answers.fact_hits(context.question.people.named[:_PEOPLE], people)
+    return people.fact_hits(context.question.people.named[:_PEOPLE])
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What the records say to a question."""
+
+    excerpts: Excerpts
+    closest: list[Excerpt]
+    """the excerpts that come closest, for a model to read"""
+    hits: list[Hit]
+    """what sources are chosen from"""
+    max_sources: int
+    request: listing.ListingRequest | None
+    """the list that the question asks for"""
+
+
+def _gather(context: QueryContext, passages: list[Hit], limit: int | None) -> _Evidence:
+    """The excerpts that answer from `passages`, the hits of the eight steps; a list has steps of its own."""
+    most = 2 * context.settings.search_limit if limit is None else limit
+    max_sources = min(most, context.settings.source_display_max_count)
+    request = listing.parse_listing(context)
+    if request:
+        max_sources = limit or max_sources or most  # of a list so many are shown as are asked for
+        hits = run(listing.listing_steps(request, max_sources), context)
+        answer = listing.listing_answer(hits)
+        closest = answer.excerpts
+    else:
+        answer, closest = _excerpts(context, passages, most)
+    context.note("answer", f"{answer.confidence}, {len(answer.excerpts)} excerpts")
+    hits = hits if request else add_named_records(answer, passages, context)
+    return _Evidence(answer, closest, hits, max_sources, request)
 
 
 def _ask_records(
-    context: QueryContext,
-    generation: Generation,
-    passages: list[Hit],
-    limit: int | None,
-    unknown: str,
-    people: People | None,
-    *,
-    may_be_others: bool,
-) -> tuple[Answer, list[Excerpt]]:
-    """The answer from what the records say, and the excerpts that come closest, for a model to read.
+    context: QueryContext, evidence: _Evidence, request: PeopleQuestion | None, people: PeopleKnowledge | None
+) -> Answer:
+    """The answer from what the records say.
 
-    `passages` are the hits of the eight steps; a list has its own. It is not sure where it `may_be_others`, or is not
-    of the channel asked for. `unknown` is a relationship that the question names and that nobody is stated to have.
+    It is not sure where the question asks of people, since others may be meant, or is not of the channel asked for.
     """
-    most = 2 * context.settings.search_limit if limit is None else limit
-    request = listing.parse_listing(context)
-    at_most = min(most, context.settings.source_display_max_count)
-    if request:
-        at_most = limit or at_most or most  # of a list so many are shown as are asked for
-        hits = run(listing.listing_steps(request, at_most), context)
-        evidence = listing.listing_answer(hits)
-        closest = evidence.excerpts
-    else:
-        hits = passages
-        evidence, closest = _evidence(context, hits, most)
-    context.note("answer", f"{evidence.confidence}, {len(evidence.excerpts)} excerpts")
-    hits = hits if request else add_named_records(evidence, hits, context)
-    elsewhere = _is_elsewhere(evidence, context)
-    how_sure = _confidence(evidence, may_be_others=may_be_others or elsewhere)
-    shown = _sources(context, [*hits, *context.people_hits], evidence, at_most, people)
-    commit = None if request else commit_in_answer(shown, context.question.values)
-    shown = put_first(commit, shown) if commit else shown
-    quotes = _quotes(context, evidence, shown)
-    quotes = [commit_quote(shown[0], _zone(context)), *quotes] if commit else quotes
-    writers_line = _name_writers(context, quotes, evidence, people) if people else ""
-    about = [source.hit for source in shown if source.hit.source != ENTITY_STORE] or hits
-    explained = explanation.explain_query(context, request, about, _zone(context), elsewhere=elsewhere)
-    near = [] if how_sure != "none" else nearest_hits(hits)
-    read = [*(one.text for one in quotes), *(hit.chunk.text for hit in near)]
-    missing = [] if request else telling_words(missing_words(context, hits), context.question.text, read[: len(quotes)])
-    nobody = answers.stated_by_nobody(unknown, read) if unknown else ""
-    answer = Answer(
-        question=context.question.text, confidence=how_sure, quotes=quotes, sources=shown,
-        closest=near,
-        searched=_scope(context, generation, listed=request is not None),
-        missing=missing,
+    answer = evidence.excerpts
+    elsewhere = _is_elsewhere(answer, context)
+    may_be_others = request is not None or context.question.people.about_somebody
+    confidence = _confidence(answer, may_be_others=may_be_others or elsewhere)
+    sources = _sources(context, evidence, people)
+    sources, quotes = _with_commit_first(context, evidence, sources)
+    writers = _name_writers(context, quotes, answer, people)
+    closest = nearest_hits(evidence.hits) if confidence == "none" else []
+    nobody = _notice_above(request, people, quotes, closest)
+    about = [source.hit for source in sources if source.hit.source != ENTITY_STORE] or evidence.hits
+    explained = explanation.explain_query(context, evidence.request, about, _zone(context), elsewhere=elsewhere)
+    return Answer(
+        question=context.question.text, confidence=confidence, quotes=quotes, sources=sources, closest=closest,
+        searched=_scope(context, listed=evidence.request is not None),
+        missing=_missing(context, evidence, quotes),
         intents=context.question.intents, when=context.question.time, trace=context.trace,
-        head=[*filter(None, (nobody, writers_line)), *explained],
+        head=[*filter(None, (nobody, writers)), *explained],
     )  # fmt: skip
-    return answer, closest
+
+
+def _with_commit_first(
+    context: QueryContext, evidence: _Evidence, sources: list[CitedSource]
+) -> tuple[list[CitedSource], list[Quote]]:
+    """The sources and their quotes, a commit that the question asks for before the others."""
+    commit = None if evidence.request else commit_in_answer(sources, context.question.values)
+    if commit is None:
+        return sources, _quotes(context, evidence.excerpts, sources)
+    sources = put_first(commit, sources)
+    return sources, [commit_quote(sources[0], _zone(context)), *_quotes(context, evidence.excerpts, sources)]
+
+
+def _missing(context: QueryContext, evidence: _Evidence, quotes: Sequence[Quote]) -> list[str]:
+    """The words of the question that no hit holds, as far as the quotes leave them open; none for a list."""
+    if evidence.request:
+        return []
+    texts = [quote.text for quote in quotes]
+    return telling_words(missing_words(context, evidence.hits), context.question.text, texts)
+
+
+def _notice_above(
+    request: PeopleQuestion | None, people: PeopleKnowledge | None, quotes: Sequence[Quote], closest: Sequence[Hit]
+) -> str:
+    """The notice above quotes and the closest hits that nobody is stated to have the relationship asked for."""
+    unstated = _unstated(request)
+    if people is None or not unstated:
+        return ""
+    return people.notice_of_nobody(unstated, [*(quote.text for quote in quotes), *(hit.chunk.text for hit in closest)])
 
 
 def _confidence(evidence: Excerpts, *, may_be_others: bool) -> Confidence:
@@ -169,14 +228,13 @@ def _confidence(evidence: Excerpts, *, may_be_others: bool) -> Confidence:
 
 
 def _ask_people(
-    request: PeopleQuestion,
-    statement: answers.PeopleAnswer,
+    head: list[str],
+    statement: PeopleAnswer,
     passages: Sequence[Hit],
     context: QueryContext,
-    generation: Generation,
     limit: int | None,
 ) -> Answer:
-    """The answer to a question about people by what is known of them.
+    """The answer to a question about people by what is known of them, below the lines of `head`.
 
     `passages` are the hits of the steps before: the filter of sources leaves them out, unless it is off.
     """
@@ -184,23 +242,20 @@ def _ask_people(
     text = "\n".join(line for line, _ in lines)
     hits = [*(hit for _, hit in lines), *statement.passages, *passages]
     sources = _add_locations(context, people_sources(hits, len(lines), text, context.settings, statement.people))
+    quotes = [Quote(line, line, None, None, [number]) for number, (line, _) in enumerate(lines[: len(sources)], 1)]
     return Answer(
         question=context.question.text,
         confidence="sure" if statement.sure else "unsure",
-        quotes=[
-            Quote(line, line, None, None, [number])
-            for number, (line, _) in enumerate(lines, 1)
-            if number <= len(sources)
-        ],
+        quotes=quotes,
         sources=sources,
         closest=[],
-        searched=_scope(context, generation, listed=False),
+        searched=_scope(context, listed=False),
         missing=[],
         intents=context.question.intents,
         when=context.question.time,
         trace=context.trace,
         people=statement.people,
-        head=[answers.stated_by_nobody(request.unknown, [line for line, _ in lines])] if request.unknown else [],
+        head=head,
     )
 
 
@@ -220,7 +275,7 @@ def quotable(hits: Sequence[Hit]) -> list[Candidate]:
     return candidates([hit for hit in hits_in_focus if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
 
 
-def _evidence(context: QueryContext, hits: list[Hit], limit: int) -> tuple[Excerpts, list[Excerpt]]:
+def _excerpts(context: QueryContext, hits: list[Hit], limit: int) -> tuple[Excerpts, list[Excerpt]]:
     """The excerpts that answer; and those that come closest, whether they answer or not, where a model reads them."""
     quotes, absent = quotable(hits), unmatched_terms(context, hits)
     ranking = ranker.rank(quotes, context, len(absent))
@@ -248,31 +303,27 @@ def _is_elsewhere(evidence: Excerpts, context: QueryContext) -> bool:
     return bool(context.question.channels and quoted) and quoted.isdisjoint(context.question.channels)
 
 
-def _sources(
-    context: QueryContext,
-    hits: list[Hit],
-    evidence: Excerpts,
-    at_most: int,
-    people: People | None,
-) -> list[CitedSource]:
+def _sources(context: QueryContext, evidence: _Evidence, people: PeopleKnowledge | None) -> list[CitedSource]:
     """The sources that are listed: those that the sentences come from, and what belongs to them."""
-    settings = context.settings.model_copy(update={"source_display_max_count": at_most})
-    types = frozenset[str]() if _is_elsewhere(evidence, context) else context.question.channels
+    answer = evidence.excerpts
+    types = frozenset[str]() if _is_elsewhere(answer, context) else context.question.channels
+    hits = [*evidence.hits, *context.people_hits]
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
-    if people is None:
-        return _add_locations(context, displayed_sources(fitting, evidence, settings))
-    quoted = [excerpt.unit.asset_id for excerpt in evidence.excerpts]
-    named = writers.people_of(context.question.people.named, evidence.text, quoted, people, context.connection)
-    with_writers = writers.with_writers(fitting, people, context.connection)
-    return _add_locations(context, displayed_sources(with_writers, evidence, settings, named))
+    named = set[int]()
+    if people:
+        quoted = [excerpt.unit.asset_id for excerpt in answer.excerpts]
+        named = people.people_of(context.question.people.named, answer.text, quoted)
+        fitting = people.with_writers(fitting)
+    return _add_locations(context, displayed_sources(fitting, answer, context.settings, evidence.max_sources, named))
 
 
-def _name_writers(context: QueryContext, quotes: list[Quote], evidence: Excerpts, people: People) -> str:
+def _name_writers(
+    context: QueryContext, quotes: list[Quote], evidence: Excerpts, people: PeopleKnowledge | None
+) -> str:
     """Gives quotes their senders' usual names where the question asks who said something, and says whose they are."""
-    if not context.question.people.asks_who_said:
+    if people is None or not context.question.people.asks_who_said:
         return ""
-    refs = {excerpt.text: excerpt.unit.asset_id for excerpt in evidence.excerpts}
-    named = writers.names(refs, people, context.connection)
+    named = people.writer_names({excerpt.text: excerpt.unit.asset_id for excerpt in evidence.excerpts})
     for quote in quotes:
         quote.sender = ", ".join(named.get(quote.text, ())) or quote.sender
     writers_named = dict.fromkeys(name for quote in quotes for name in named.get(quote.text, ()))
@@ -300,16 +351,20 @@ def _people_passages(context: QueryContext, lines: Sequence[tuple[str, Hit]]) ->
 
 
 def _written_or_quoted(
-    context: QueryContext, quoted: Answer, passages: Sequence[Passage], on_text: Callable[[str], None] | None
+    context: QueryContext,
+    quoted: Answer,
+    passages: Sequence[Passage],
+    open_model: Callable[[], ChatModel],
+    on_text: Callable[[str], None] | None,
 ) -> Answer:
     """The answer that the configured model writes from passages; the quoted one, with the reason, where none stands."""
     given = budget.fit_token_budget(passages, context.settings.answer_context_tokens)
     if not given:
         return quoted
     try:
-        model = llm.writer(context.settings)
+        model = open_model()
         answer = reading.read(model, context.question.redacted, given, on_text or (lambda piece: None))
-    except llm.AnswerError as error:
+    except AnswerError as error:
         context.note("read", str(error))
         return replace(quoted, notice=f"No answer was written: {error}.")
     counts = f"{len(answer.statements)} statements stand, {answer.removed} removed"
@@ -373,8 +428,8 @@ def _quotes(context: QueryContext, evidence: Excerpts, sources: list[CitedSource
     return make_quotes(evidence.excerpts, sources, quoted_places.locate(units, context.connection), _zone(context))
 
 
-def _scope(context: QueryContext, generation: Generation, *, listed: bool) -> str:
-    return explanation.describe_scope(context, generation.manifest["counts"]["chunks"], _zone(context), listed=listed)
+def _scope(context: QueryContext, *, listed: bool) -> str:
+    return explanation.describe_scope(context, _zone(context), listed=listed)
 
 
 def _zone(context: QueryContext) -> ZoneInfo:

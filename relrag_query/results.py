@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.settings import Settings
 from relrag_pipelines.text import citation_marks
+from relrag_query.answering.chat_model import Usage
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
-from relrag_query.answering.llm import Usage
 from relrag_query.answering.reader.reading import WrittenAnswer
 from relrag_query.answering.sentences import QuotableSpan
 from relrag_query.display.source_filter import apply_source_filter
 from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Hit, QuotedPlace
+from relrag_query.retrieval.query_settings import DisplaySettings
 from relrag_query.understanding.intent import QueryIntent
 from relrag_query.understanding.time_expressions import TimeRange
 
@@ -177,19 +178,36 @@ def make_quotes(
     quotes: list[Quote] = []
     for sentence in sentences:
         cited = [(numbered.get(hit.chunk.chunk_group_id), next(remaining)) for hit in sentence.hits]
-        for source, location in cited:
-            if source and location not in source.places:
-                source.places.append(location)
+        _note_places(cited)
         numbers = list(dict.fromkeys(source.number for source, _ in cited if source))
         unit = sentence.unit
         newer = sentence.superseded
-        is_dated = newer is not None and newer.ts is not None and not newer.hit.is_undated
-        day = str(datetime.fromtimestamp(newer.ts, zone).date()) if newer and newer.ts and is_dated else ""
+        day = _day_of(newer, zone) if newer else ""
         text, answering = (plain(part, unit.hit.chunk.rag_source_type) for part in (sentence.text, unit.text))
         quote = Quote(text, answering, unit.sender, unit.ts, numbers, cited[0][1], newer, day, unit.hit)
-        if not any((other.text, other.sources) == (quote.text, quote.sources) for other in quotes):
-            quotes.append(quote)  # two items of a list are quoted with the whole list
-    return [quote for quote in quotes if quote.sources] or quotes
+        quotes.append(quote)
+    unique = _without_repeats(quotes)
+    return [quote for quote in unique if quote.sources] or unique
+
+
+def _note_places(cited: Iterable[tuple[CitedSource | None, QuotedPlace]]) -> None:
+    """Tells each source where it is quoted."""
+    for source, location in cited:
+        if source and location not in source.places:
+            source.places.append(location)
+
+
+def _day_of(span: QuotableSpan, zone: ZoneInfo) -> str:
+    """The day of a record that is dated; empty for others."""
+    return str(datetime.fromtimestamp(span.ts, zone).date()) if span.ts and not span.hit.is_undated else ""
+
+
+def _without_repeats(quotes: Iterable[Quote]) -> list[Quote]:
+    """The quotes, each once: two items of a list are quoted with the whole list."""
+    unique: dict[tuple[str, tuple[int, ...]], Quote] = {}
+    for quote in quotes:
+        unique.setdefault((quote.text, tuple(quote.sources)), quote)
+    return list(unique.values())
 
 
 def written_sources(written: WrittenAnswer, places: Sequence[QuotedPlace]) -> list[CitedSource]:
@@ -214,34 +232,45 @@ def written_quotes(written: WrittenAnswer, places: Sequence[QuotedPlace]) -> lis
 
 
 def displayed_sources(
-    hits: list[Hit], evidence: Excerpts, settings: Settings, people: Collection[int] = ()
+    hits: list[Hit], evidence: Excerpts, settings: DisplaySettings, max_count: int, people: Collection[int] = ()
 ) -> list[CitedSource]:
     """One source a record: those that the answer cites in its order, then the others that may be shown.
 
     Where not all have room, each sentence comes to its first source before any comes to a second. Of what no sentence
     cites only what the question asked for, such as an attachment, and a few that come near the best are shown.
-    `people` are whom question and answer are about.
+    `max_count` are shown at most where the sources are filtered. `people` are whom question and answer are about.
     """
-    cited: dict[str, list[Hit]] = {}
-    for sentence in evidence.excerpts:
-        for hit in sentence.hits:
-            cited.setdefault(hit.chunk.chunk_group_id, []).append(hit)
-    room = settings.source_display_max_count if settings.source_display_filter_enabled else len(cited)
+    cited = _cited_hits(evidence)
+    room = max_count if settings.source_display_filter_enabled else len(cited)
     mains = [excerpt.unit.hit.chunk.chunk_group_id for excerpt in evidence.excerpts]
     chosen_groups = set(list(dict.fromkeys([*mains, *cited]))[:room])
     records = {group: replace(quoted[0], promoted=True) for group, quoted in cited.items() if group in chosen_groups}
     for hit in hits:
         if hit.chunk.chunk_group_id not in cited:
             records.setdefault(hit.chunk.chunk_group_id, hit)
-    chosen = apply_source_filter(list(records.values()), evidence.text, settings, people)
+    chosen = apply_source_filter(list(records.values()), evidence.text, settings, people, max_count)
     if settings.source_display_filter_enabled:
-        uncited = _uncited(chosen, {hit.chunk.asset_id for group in cited.values() for hit in group}, evidence.near)
-        chosen = [hit for hit in chosen if hit.promoted or any(hit is other for other in uncited)]
+        chosen = _promoted_or_near(chosen, itertools.chain.from_iterable(cited.values()), evidence.near)
     return [CitedSource(number, hit, cited.get(hit.chunk.chunk_group_id, [])) for number, hit in enumerate(chosen, 1)]
 
 
+def _cited_hits(evidence: Excerpts) -> dict[str, list[Hit]]:
+    """Record -> the hits of it that sentences cite."""
+    cited: dict[str, list[Hit]] = {}
+    for sentence in evidence.excerpts:
+        for hit in sentence.hits:
+            cited.setdefault(hit.chunk.chunk_group_id, []).append(hit)
+    return cited
+
+
+def _promoted_or_near(hits: list[Hit], cited: Iterable[Hit], near: Collection[str]) -> list[Hit]:
+    """The hits that are cited or asked for, and a few of the others."""
+    uncited = {id(hit) for hit in _uncited(hits, {hit.chunk.asset_id for hit in cited}, near)}
+    return [hit for hit in hits if hit.promoted or id(hit) in uncited]
+
+
 def people_sources(
-    hits: Sequence[Hit], lines: int, text: str, settings: Settings, people: Collection[int]
+    hits: Sequence[Hit], lines: int, text: str, settings: DisplaySettings, people: Collection[int]
 ) -> list[CitedSource]:
     """The sources of an answer about people: a hit for each of its lines, which come first, then each record once.
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import shutil
 import tempfile
+import time
+from collections.abc import Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.files import sealed_json, sparse_files
+from relrag_pipelines.files import failpoints, sealed_json, sparse_files
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Chunk
@@ -20,6 +23,7 @@ from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import archive_tables, generations, lake
 from relrag_pipelines.stores.fingerprint import fingerprint
+from relrag_pipelines.stores.vectors import local_build
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -27,6 +31,9 @@ if TYPE_CHECKING:
 
 SYNCED = Path(tempfile.gettempdir()) / "relrag-synced"
 """archives that were synced for the first time; conftest.py puts it into the folder of the run"""
+_INDEX = local_build._index
+_RECENT = 6 * 3600
+"""seconds; no run takes as long, so a file that is older has its time from a test"""
 WORDS_ONLY = 'embedder = "none"\n'
 """most tests have nothing to do with vectors, whose model takes a while to load"""
 CONFIG = """
@@ -120,13 +127,22 @@ def carry_out(made: Workspace, plan: Plan, *, full: bool = False, accept_deletio
     for unfinished in plan.unfinished:
         archive_tables.drop(made.home, whole_archive.stage_named(unfinished, made.settings).tables)
     accepted = accept_deletions or generations.current_number(made.home) is None
-    for name in (
-        [source.name for source in made.settings.sources]
-        if full
-        else sorted({*(one.source for one in plan.exports), *plan.servers, *plan.zips})
-    ):
-        ingest(made, made.settings.source(name), full=full, accept_deletions=accepted)
+    _read_sources(made, plan, full=full, accept_deletions=accepted)
     rebuild(made)
+
+
+def _read_sources(made: Workspace, plan: Plan, *, full: bool = False, accept_deletions: bool = False) -> None:
+    changed = {*(export.source for export in plan.exports), *plan.servers, *plan.zips}
+    for name in [source.name for source in made.settings.sources] if full else sorted(changed):
+        ingest(made, made.settings.source(name), full=full, accept_deletions=accept_deletions)
+
+
+def read(config: Path) -> Workspace:
+    """Brings private records up to date, as a sync begins; a tenth of its time. Returns the workspace."""
+    made = replace(workspace(config), listings={})
+    _read_sources(made, plans.build_plan(made))
+    assert not plans.build_plan(workspace(config)).exports
+    return workspace(config)
 
 
 def rebuild(made: Workspace) -> None:
@@ -145,6 +161,24 @@ def rebuild(made: Workspace) -> None:
         publish.publish(made)
     for graph in plans.build_plan(made).graphs if made.settings.graphrag.method != "off" else ():
         graph_build.run(made, graph.collection)
+
+
+def do_without_indexes(patch: pytest.MonkeyPatch) -> None:
+    """Lets a store of vectors do without indexes of payload fields: each takes 4 MB, of 109 in a home of ten records.
+
+    A filter finds the same without them, only slower. Tests of the store, the demo and other processes have them.
+    """
+
+    def index(shard: object, fields: Set[str], path: Path) -> None:
+        for _ in fields:
+            failpoints.failpoint("vectors.index", path)
+
+    patch.setattr(local_build, "_index", index)
+
+
+def do_with_indexes(patch: pytest.MonkeyPatch) -> None:
+    """Lets it make them all the same."""
+    patch.setattr(local_build, "_index", _INDEX)
 
 
 def do_without_dagster(patch: pytest.MonkeyPatch) -> None:
@@ -170,17 +204,16 @@ def clone(folder: Path, to: Path) -> Path:
     return to
 
 
-def first_sync(config: Path, *, dagster: bool = True) -> Workspace:
-    """`relrag sync` of a new archive; where a test of this run has synced one of the same files, that one is copied.
+def first_sync(config: Path, *, dagster: bool = False) -> Workspace:
+    """Syncs a new archive; where a test of this run has synced one of the same files, that one is copied.
 
-    The copy has the same keys, and its files keep their times. Returns the workspace. Without `dagster` the archive has
-    no runs, and takes a third of the time.
+    The copy has the same keys, and its files keep their times. Returns the workspace. With `dagster` it is what
+    `relrag sync` does: the archive has runs, and takes three times as long. A test that patches what a sync does calls
+    `sync`: others would get its copy.
     """
     folder = config.parent
     assert not home(folder).exists()
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    held = [[path.relative_to(folder).as_posix(), path.read_bytes().hex()] for path in files]
-    about = fingerprint([dagster, held])
+    about = _inputs(folder, dagster=dagster)
     SYNCED.mkdir(parents=True, exist_ok=True)
     kept = SYNCED / about[:16]
     with (SYNCED / f"{kept.name}.lock").open("w") as lock:
@@ -196,6 +229,16 @@ def first_sync(config: Path, *, dagster: bool = True) -> Workspace:
                 sync(config)
             clone(folder, kept.with_suffix(".new")).rename(kept)
     return workspace(config)
+
+
+def _inputs(folder: Path, *, dagster: bool) -> str:
+    """Hash of all that a first sync depends on: files, the times that a test gave them, and relrag's variables."""
+    recent = time.time() - _RECENT
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    times = [path.stat().st_mtime_ns if path.stat().st_mtime < recent else 0 for path in files]
+    held = [[path.relative_to(folder).as_posix(), path.read_bytes().hex()] for path in files]
+    variables = sorted(variable for variable in os.environ.items() if variable[0].startswith("RELRAG_"))
+    return fingerprint([dagster, held, times, variables])
 
 
 def as_schema(manifest: Path, version: int) -> None:

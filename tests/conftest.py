@@ -73,6 +73,7 @@ def _shared_work(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     archive.SYNCED = shared / "synced"
     with pytest.MonkeyPatch.context() as patch:
         embedded_texts.share_model(patch, shared / "vectors")
+        archive.do_without_indexes(patch)
         yield
 
 
@@ -89,6 +90,14 @@ def shared_data() -> Path:
 def keys() -> Keys:
     """Keys that are the same in every run."""
     return Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
+
+
+@pytest.fixture(scope="module")
+def payload_indexes() -> Iterator[None]:
+    """Lets stores of vectors in this process have indexes of payload fields, as those of users have."""
+    with pytest.MonkeyPatch.context() as patch:
+        archive.do_with_indexes(patch)
+        yield
 
 
 @pytest.fixture

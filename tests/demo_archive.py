@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import io
 import json
+import shutil
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pypdfium2
+import pytest
 
 from relrag_pipelines import settings
 from relrag_pipelines.ingest.scan import scan_units
@@ -18,7 +20,7 @@ from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import KINDS, ReadContext
 from relrag_pipelines.sources.git.log import Log
-from tests import ROOT
+from tests import ROOT, archive
 
 ARCHIVE = ROOT / "examples" / "archive"
 ANSWERS = json.loads((ARCHIVE / "answers.json").read_text(encoding="utf-8"))
@@ -44,6 +46,20 @@ ORIGINALS = {
 LOG = ARCHIVE / "firma-web.gitlog"
 COMMITS = {commit.hash: commit for commit in Log(io.BytesIO(LOG.read_bytes())).commits()}
 CHATS = sorted((ARCHIVE / "whatsapp").iterdir())
+
+
+def synced(folder: Path) -> Path:
+    """Copies the demo into an empty folder, synced by `relrag sync` at the demo's time; its relrag.toml.
+
+    Tests of several files share the sync, which takes half a minute.
+    """
+    shutil.copytree(ARCHIVE, folder / "examples" / "archive")
+    shutil.copy(ROOT / "relrag.toml", folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELRAG_NOW", ANSWERS["clock"])
+        archive.do_with_indexes(patch)
+        archive.first_sync(folder / "relrag.toml", dagster=True)
+    return folder / "relrag.toml"
 
 
 @functools.cache

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines import links
 from relrag_pipelines.records import TABLES, Chunk, Record
-from relrag_pipelines.stores import catalog, catalog_build, generations, vectors
+from relrag_pipelines.stores import catalog, catalog_build, generations, vector_store
 from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.stores.vectors import local_build
 
@@ -74,7 +74,7 @@ def publish(folder: Path, records: Sequence[Record], chunks: Iterable[Chunk] | N
     def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
         # without indexes of payload fields, which take 4 MB each and make no search of so few quicker
         with mock.patch.object(local_build, "_index"):
-            vectors.build(place / "vectors", batches)
+            vector_store.build(place / "vectors", batches)
 
     counts = catalog_build.build(place / catalog.NAME, parts, at=NOW, index=index)
     generations.finish(home, {"counts": counts}, NOW)

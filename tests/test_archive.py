@@ -15,6 +15,7 @@ from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.question_reader import Filters, redact_question
 from relrag_query.retrieval.steps.neighborhood import expand_asset_neighborhood
 from relrag_query.steps import SEARCH
+from tests.cases import cases
 from tests.query_hits import passages, publish, record, window
 
 ALEX, ORLY, JONAH = "Alex Rubin <alex@rubinstudio.example>", "Orly Navon <orly@bluefin.example>", "Jonah <j@x.example>"
@@ -365,19 +366,7 @@ def test_personal_data_in_a_question_is_looked_for_as_it_stands_in_the_index(tmp
 
 
 @pytest.mark.requirement("S0-62")
-@pytest.mark.parametrize(
-    ("question", "wanted"),
-    [
-        ("What did Noa write about the blueprint?", []),
-        ("Co napsala Noa o plánu?", []),
-        ("What did Eva write about the blueprint?", ["gmail:2"]),
-        ("What did Petr write about the blueprint of the roof?", ["gmail:2"]),  # to him
-        ("What did Noa write about the kettle?", ["gmail:1"]),
-        ("What did Noah write about the blueprint of the cabin roof?", ["gmail:2"]),  # there by another name
-        ("What did Dana write about the offices in Prague?", ["gmail:4"]),  # Prague is nobody
-        ("What did Ota write about the offices in Prague?", ["gmail:3"]),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_somebody_said_is_not_told_of_others"))
 def test_what_somebody_said_is_not_told_of_others(tmp_path: Path, question: str, wanted: list[str]) -> None:
     said = "Here is the blueprint of the cabin roof, plán střechy."
     records = [

@@ -127,7 +127,7 @@ def test_the_partitions_are_months_up_to_the_current_one(config: Path) -> None:
 
 
 def test_runs_are_seen_by_the_ui_and_hold_no_text(config: Path) -> None:
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=True)
     home = archive.workspace(config).home
     with runner.instance(home) as shared:
         assert {one.status for one in shared.get_runs()} == {dg.DagsterRunStatus.SUCCESS}
@@ -160,7 +160,7 @@ def test_the_check_of_redaction_looks_at_what_was_written_last_all_over_the_mont
 
 
 def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=True)
     workspace = archive.workspace(config)
     defs = build_defs(workspace)
     checks = {key: check for check in defs.asset_checks or [] for key in check.check_keys}  # type: ignore[union-attr]
@@ -207,7 +207,7 @@ def test_the_folder_sensor_starts_the_export_of_what_changed(config: Path) -> No
 
 
 def test_the_follow_up_sensor_asks_for_stale_months_and_then_for_a_generation(config: Path) -> None:
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=True)
     workspace = archive.workspace(config)
     (skipped,) = follow_up(workspace)
     assert isinstance(skipped, dg.SkipReason)

@@ -15,7 +15,7 @@ def test_every_way_of_calling_gives_the_ids_of_search(tmp_path: Path) -> None:
     from relrag_query.langchain import ArchiveRetriever
 
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     retriever = ArchiveRetriever.open(config, limit=3, filters=Filters(sources=["notes"]))
     with retriever.service as service:
         hits = service.search("plumber", Filters(sources=["notes"]), 3).hits

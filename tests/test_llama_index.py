@@ -15,7 +15,7 @@ def test_both_ways_of_calling_give_the_ids_of_search(tmp_path: Path) -> None:
     from relrag_query.llama_index import ArchiveRetriever
 
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     with Service.open(config) as service:
         retriever = ArchiveRetriever(service, limit=3)
         hits = service.search("plumber", limit=3).hits

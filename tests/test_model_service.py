@@ -15,6 +15,7 @@ from relrag_pipelines import embedders
 from relrag_pipelines import model_service as remote
 from relrag_pipelines.embedders import EmbeddingError, cohere, openai
 from relrag_pipelines.settings import Settings, SettingsError
+from tests.cases import cases
 from tests.embedders.service import Fault, Service, serve, vector
 
 SECRET = "sk-secret-never-shown"
@@ -122,16 +123,7 @@ def test_a_service_that_does_not_answer_in_time_is_given_up(
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("status", "said"),
-    [
-        (400, "did not accept the request (400)"),
-        (401, "did not accept the key (401); check "),
-        (404, "does not know the model or the address (404)"),
-        (429, "still refuses for too many requests or an empty account (429); what was embedded is kept"),
-        (503, "failed (503); what was embedded is kept"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_refusal_says_what_to_do_and_shows_neither_key_nor_text"))
 def test_a_refusal_says_what_to_do_and_shows_neither_key_nor_text(
     name: str,
     status: int,
@@ -175,27 +167,7 @@ def test_a_server_of_ones_own_needs_no_key(service: Service, monkeypatch: pytest
     assert "dimensions" not in service.asked[0]
 
 
-@pytest.mark.parametrize(
-    ("given", "name", "dimension", "host", "price"),
-    [
-        ({"embedder": "openai"}, "text-embedding-3-small:1536", 1536, "api.openai.com", 0.02),
-        ({"embedder": "cohere"}, "embed-multilingual-v3.0:1024", 1024, "api.cohere.com", 0.10),
-        (
-            {"embedder": "openai", "embedding_model": "text-embedding-3-large", "embedding_dimension": 256},
-            "text-embedding-3-large:256",
-            256,
-            "api.openai.com",
-            0.13,
-        ),
-        (
-            {"embedder": "openai", "embedding_url": "http://localhost:11434/v1"},
-            "text-embedding-3-small:1536:localhost:11434",
-            1536,
-            "localhost:11434",
-            None,
-        ),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_is_known_before_anything_is_loaded"))
 def test_what_is_known_before_anything_is_loaded(
     given: dict[str, Any], name: str, dimension: int, host: str, price: float | None
 ) -> None:

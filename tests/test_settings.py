@@ -84,6 +84,7 @@ def test_a_path_is_relative_to_the_file(tmp_path: Path) -> None:
 
 def test_a_setting_of_an_earlier_version_is_passed_over(tmp_path: Path) -> None:
     assert load(tmp_path, "golden_margin = 0.1\n").golden_significance == 0.05
+    assert load(tmp_path, "answer_min_coverage = 0.5\n").search_limit == load(tmp_path, "").search_limit
 
 
 @pytest.mark.requirement("S0-80")

@@ -71,18 +71,24 @@ class TextsToEmbed(NamedTuple):
     """the different texts by hash"""
 
 
+def _embedded_rows(chunks: pa.Table, model: ModelInfo) -> list[int]:
+    """The rows of passages that get a vector."""
+    columns = (chunks[name].to_pylist() for name in ("text", "language", "section"))
+    return [
+        row
+        for row, (text, language, section) in enumerate(zip(*columns, strict=True))
+        if section is None and supports_language(model, text, language)
+    ]
+
+
 def texts_to_embed(chunks: pa.Table, model: ModelInfo, keyed: Hash) -> TextsToEmbed:
     """The texts of passages that are embedded.
 
     Text beside a mail's own, such as a signature, gets no vector: it is found by its words, and counts less.
     """
     texts = embedding_texts(chunks)
-    own, languages, sections = (chunks[name].to_pylist() for name in ("text", "language", "section"))
-    rows = [
-        row
-        for row, (text, language, section) in enumerate(zip(own, languages, sections, strict=True))
-        if section is None and supports_language(model, text, language)
-    ]
+    own = chunks["text"].to_pylist()
+    rows = _embedded_rows(chunks, model)
     parts = [spans(to_entity_type(own[row])) if model.spans else [] for row in rows]
     passage_texts = [texts[row] for row in rows]
     key_by_text = {

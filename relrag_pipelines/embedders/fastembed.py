@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from relrag_pipelines import languages
 from relrag_pipelines.embedders.protocol import ModelInfo, check_vectors
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.model_service import EmbeddingError
@@ -110,8 +111,10 @@ def _model_info(name: str) -> ModelInfo:
             f'relrag.toml: embedding_model is "{name}", neither a folder nor one of fastembed\'s models: '
             + ", ".join(sorted(models))
         )
-    english = "english" in models[name]["description"].lower()
-    return ModelInfo(f"{name}:{models[name]['dim']}", models[name]["dim"], _USUAL_TOKENS, ("en",) if english else ())
+    default = languages.language(languages.DEFAULT)
+    of_default = default.name in models[name]["description"].lower()
+    codes = (default.code,) if of_default else ()
+    return ModelInfo(f"{name}:{models[name]['dim']}", models[name]["dim"], _USUAL_TOKENS, codes)
 
 
 def _weights(folder: Path) -> Path:

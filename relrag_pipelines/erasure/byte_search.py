@@ -26,7 +26,8 @@ import pyarrow.parquet as pq
 from relrag_pipelines.erasure import raw_items
 from relrag_pipelines.files import atomic
 from relrag_pipelines.files.sparse_files import iter_data
-from relrag_pipelines.stores import catalog, retired_generations, vectors
+from relrag_pipelines.stores import catalog, retired_generations, vector_store
+from relrag_pipelines.stores.vectors.protocol import StoreError
 
 MIN_BYTES = 6
 """shorter values occur in packed bytes by chance, so they are searched for in unpacked text only"""
@@ -104,18 +105,14 @@ def search(home: Path, values: Sequence[str], words: Sequence[str] = ()) -> Sear
             continue
         result.files += 1
         try:
-            hits = {
-                value
-                for piece in iter_data(path, byte_patterns.longest - 1)
-                for value in byte_patterns.values_in(piece)
-            }
+            hits = _hits_in_bytes(path, byte_patterns)
         except FileNotFoundError:  # such as the journal of a database that another process had open
             continue
         try:
             result.opaque_files += _is_raw(path) and raw_items.is_packed(path.read_bytes())
             for text in unpacked_text(path):
                 hits |= byte_patterns.values_in(text) | word_patterns.whole(text)
-        except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
+        except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, StoreError) as error:
             result.unreadable.append(f"{name} ({type(error).__name__})")
         if hits:
             result.holding[name] = len(hits)
@@ -133,8 +130,8 @@ def unpacked_text(path: Path) -> Iterator[bytes]:
         yield from _duckdb(path)
     elif head.startswith(b"SQLite format 3"):
         yield from _sqlite(path)
-    elif path.name in vectors.PACKED and path.parent.name == retired_generations.VECTORS:
-        yield from (json.dumps(payload, ensure_ascii=False).encode() for payload in vectors.payloads(path.parent))
+    elif path.name in vector_store.PACKED and path.parent.name == retired_generations.VECTORS:
+        yield from (json.dumps(payload, ensure_ascii=False).encode() for payload in vector_store.payloads(path.parent))
     elif _is_raw(path):
         yield from map(_utf8, raw_items.texts(path.read_bytes()))
     elif path.suffix in (".json", ".jsonl", ".vtt", ".yaml", ".err", ".out", ""):
@@ -231,3 +228,9 @@ def _upper_escapes(escaped: str) -> str:
 
 def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
+
+
+def _hits_in_bytes(path: Path, patterns: SearchPatterns) -> set[str]:
+    """The values in the raw bytes of a file."""
+    pieces = iter_data(path, patterns.longest - 1)
+    return {value for piece in pieces for value in patterns.values_in(piece)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -67,13 +67,18 @@ def mark_interleaved_runs(lines: Sequence[TextLine], hashes: Hashes, stored: Has
             removed[positions[position : position + RUN]] = True
 
 
+def _is_within(position: int, spans: Iterable[tuple[int, int]]) -> bool:
+    """Whether one of the spans covers a position."""
+    return any(begin <= position < end for begin, end in spans)
+
+
 def lines_of_answered_mail(text: str, lines: Sequence[TextLine]) -> set[int]:
     """The lines that quote the answered mail itself, by depth and introductions; not what that mail quotes."""
     introductions = segmentation.attribution_lines(text)
     numbers = [
         number
         for number, line in enumerate(lines)
-        if line.first < line.last and not any(begin <= line.start < end for begin, end in introductions)
+        if line.first < line.last and not _is_within(line.start, introductions)
     ]
     if not numbers:
         return set()

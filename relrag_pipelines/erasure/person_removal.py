@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -146,14 +147,18 @@ def _with_former_ids(workspace: Workspace, people: set[int]) -> set[int]:
     return ids
 
 
-def _people_to_erase(workspace: Workspace, asset_ids: AbstractSet[str], matcher: RuleMatcher) -> set[int]:
-    home = workspace.home
+def _named_people(home: Path, matcher: RuleMatcher) -> set[int]:
+    """The people whom the rules name."""
     columns = archive_tables.read(home, "person_aliases").select(["person_id", "kind", "alias"]).to_pydict().values()
-    named_people = {
-        alias_person
-        for alias_person, kind, alias in zip(*columns, strict=True)
+    return {
+        person_id
+        for person_id, kind, alias in zip(*columns, strict=True)
         if kind == "name" and matcher.names_persons and matcher.names(alias)
     }
+
+
+def _people_to_erase(workspace: Workspace, asset_ids: AbstractSet[str], matcher: RuleMatcher) -> set[int]:
+    home = workspace.home
     cards = archive_tables.read(home, "person_entries").to_pylist()
     person_of = {(row["source"], row["entry"], row["pinned_person_id"]): row["person_id"] for row in cards}
     appearing: set[int] = set()
@@ -164,7 +169,7 @@ def _people_to_erase(workspace: Workspace, asset_ids: AbstractSet[str], matcher:
             person_id = person_of.get((source, entry, -1 if pinned is None else pinned))
             if person_id is not None:
                 (losing if asset_id in asset_ids else appearing).add(person_id)
-    return named_people | (losing - appearing)
+    return _named_people(home, matcher) | (losing - appearing)
 
 
 def _remaining_names(workspace: Workspace, asset_ids: AbstractSet[str]) -> set[str]:

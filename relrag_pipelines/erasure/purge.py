@@ -121,6 +121,14 @@ def _remove_from_source(workspace: Workspace, source: str, chosen: ErasureSelect
         lake.write(home, "private_records", source, months, map(make, months))
 
 
+def _remove_raw_items(workspace: Workspace, source: str, matcher: RuleMatcher) -> None:
+    """Removes items of a source that were not read to their end and that the rules name."""
+    zone = workspace.zone(source)
+    for file in quarantine.list_items(workspace.home, source, workspace.keys):
+        if raw_items.matches_rules(matcher, file.read_bytes(), zone):
+            file.unlink()
+
+
 def _forget_units(
     workspace: Workspace, source: str, locations: set[str], rows_by_month: dict[str, Counter[str]], matcher: RuleMatcher
 ) -> None:
@@ -131,8 +139,8 @@ def _forget_units(
     hidden = set()
     for path, state in states.items():
         months = _remaining_months(path, state, rows_by_month)
-        emptied = bool(state.months) and not months
-        if emptied or (one_record and path in locations and not months) or matcher.names(path):
+        may_be_empty = one_record and path in locations
+        if matcher.names(path) or (not months and (state.months or may_be_empty)):
             hidden.add(path)
         states[path] = replace(state, months=months)
     keyed = workspace.keys.id_hash
@@ -140,10 +148,8 @@ def _forget_units(
     unit_state.save(home, source, states | hidden_states)
     quarantine.drop_units(home, source, workspace.keys, hidden)
     quarantine.erase(home, source, workspace.keys, locations)
-    zone = workspace.zone(source)
-    for file in quarantine.list_items(home, source, workspace.keys) if matcher else ():
-        if raw_items.matches_rules(matcher, file.read_bytes(), zone):
-            file.unlink()
+    if matcher:
+        _remove_raw_items(workspace, source, matcher)
     touched = locations.union(location.rpartition("#")[0] for location in locations)
     mirrored_items.purge(workspace, source, matcher, hidden | (touched & states.keys()))
     _forget_failures(home, source, hidden, locations, matcher)

@@ -32,6 +32,12 @@ Rows = npt.NDArray[np.bool_]
 """a mask over the rows of a table"""
 
 
+def _hashed_names(identifiers: Iterable[ParsedIdentifier], keys: Keys) -> list[list[str]]:
+    """The keyed forms of the names among identifiers."""
+    names = (_name(identifier.normalised, keys) for identifier in identifiers if identifier.kind == "name")
+    return [name for name in names if name]
+
+
 def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = (), regions: tuple[str, ...] = ()) -> ErasureRule:
     """The rule for a person: by each address and number in `who`, and by the name if there is one.
 
@@ -42,10 +48,9 @@ def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = (), regions:
     if not any(identifier.kind != "name" or _words(identifier.normalised) for identifier in identifiers):
         raise ForgettingError(f'"{who}" is not a name, address or phone number; write it as the archive does')
     identifiers += [identifier for text in also for identifier in parse_identifiers(text, regions=regions)]
-    names = [_name(identifier.normalised, keys) for identifier in identifiers if identifier.kind == "name"]
     forms = {form for identifier in identifiers for form in _address_forms(identifier, regions)}
     addresses = [_keyed_hash(keys, *form) for form in sorted(forms)]
-    return ErasureRule(0, "person", at, names=[name for name in names if name], addresses=addresses)
+    return ErasureRule(0, "person", at, names=_hashed_names(identifiers, keys), addresses=addresses)
 
 
 def _address_forms(identifier: ParsedIdentifier, regions: tuple[str, ...]) -> set[tuple[str, str]]:
@@ -127,11 +132,7 @@ class RuleMatcher:
             matches |= self._by_person(records)
         asset_ids = records["asset_id"].to_pylist()
         removed_ids.update(asset_id for asset_id, matched in zip(asset_ids, matches, strict=True) if matched)
-        contained = pc.and_(pc.is_valid(records["parent_asset_id"]), pc.is_valid(records["index_in_parent"]))
-        for row in pc.indices_nonzero(contained).to_pylist():  # a container precedes its parts
-            if records["parent_asset_id"][row].as_py() in removed_ids:
-                matches[row] = True
-                removed_ids.add(asset_ids[row])
+        _add_parts(records, matches, removed_ids)
         return matches
 
     def names(self, text: str) -> bool:
@@ -210,12 +211,16 @@ class RuleMatcher:
             else []
         )
         keyed = {_keyed_hash(self._keys, identifier.kind, identifier.normalised) for identifier in identifiers}
-        if sum(map(str.isdecimal, text)) > 4:
-            numbers = [text[start:end] for start, end, *_ in phones.find(text, self._regions)]
-            # in every form: a rule still matches after the regions have changed
-            forms = {form for number in numbers for form in phones.every_form(number, self._regions)}
-            keyed |= {_keyed_hash(self._keys, "phone", form) for form in forms}
-        return not keyed.isdisjoint(self._addresses)
+        return not (keyed | self._phone_hashes(text)).isdisjoint(self._addresses)
+
+    def _phone_hashes(self, text: str) -> set[str]:
+        """The keyed hashes of the phone numbers in a text."""
+        if sum(map(str.isdecimal, text)) <= 4:
+            return set()
+        numbers = [text[start:end] for start, end, *_ in phones.find(text, self._regions)]
+        # in every form: a rule still matches after the regions have changed
+        forms = {form for number in numbers for form in phones.every_form(number, self._regions)}
+        return {_keyed_hash(self._keys, "phone", form) for form in forms}
 
     def _has_name(self, text: str) -> bool:
         if not self._names:
@@ -298,3 +303,13 @@ def _name(normalised: str, keys: Keys) -> list[str]:
 def _keyed_hash(keys: Keys, kind: str, value: str) -> str:
     # differs from the hash in ids, so that a rule cannot be matched with the remaining records
     return keys.id_hash(f"forget\0{kind}\0{value}")
+
+
+def _add_parts(records: pa.Table, matches: Rows, removed_ids: set[str]) -> None:
+    """Adds the parts of removed records, and the parts of these, to the matches and to `removed_ids`."""
+    asset_ids = records["asset_id"].to_pylist()
+    contained = pc.and_(pc.is_valid(records["parent_asset_id"]), pc.is_valid(records["index_in_parent"]))
+    for row in pc.indices_nonzero(contained).to_pylist():  # a container precedes its parts
+        if records["parent_asset_id"][row].as_py() in removed_ids:
+            matches[row] = True
+            removed_ids.add(asset_ids[row])

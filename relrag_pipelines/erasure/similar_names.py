@@ -80,6 +80,12 @@ def _pinned_values(workspace: Workspace) -> dict[tuple[str, int], dict[tuple[str
     return values
 
 
+def _name_patterns(identifiers: Iterable[ParsedIdentifier]) -> list[_NamePattern]:
+    """Patterns of the names among identifiers."""
+    names = {tuple(_words(identifier.value)) for identifier in identifiers if identifier.kind == "name"}
+    return [_NamePattern(name) for name in sorted(names) if name]
+
+
 def find_candidates(
     workspace: Workspace, names_given: Iterable[str], chosen: ErasureSelection, matcher: RuleMatcher
 ) -> list[SimilarName]:
@@ -87,10 +93,7 @@ def find_candidates(
     regions = workspace.regions
     targets = [identifier for who in names_given for identifier in parse_identifiers(who, regions=regions)]
     neighbours = _same_entry_values(workspace, targets, chosen)
-    names = {
-        tuple(words) for identifier in targets if identifier.kind == "name" and (words := _words(identifier.value))
-    }
-    patterns = [_NamePattern(name) for name in sorted(names)]
+    patterns = _name_patterns(targets)
     forms: dict[str, str] = {}
     holding: dict[tuple[str, bool], set[str]] = defaultdict(set)
     for source, _, table in record_selection.private_months(workspace):
@@ -189,17 +192,22 @@ def _match_across_scripts(latin: str, foreign: str) -> bool:
     return any(not _skeletons(latin).isdisjoint(_skeletons(form)) for form in forms)
 
 
-def names_match(left: str, right: str) -> bool:
-    """Whether two words may be one name: without marks, in another case, one letter apart, or in another script."""
-    left, right = _plain(left), _plain(right)
-    if _is_latin(left) != _is_latin(right):
-        return _match_across_scripts(left, right) if _is_latin(left) else _match_across_scripts(right, left)
-    first, second = _phonetic_form(left), _phonetic_form(right)
+def _share_stem(first: str, second: str) -> bool:
+    """Whether two words differ in their endings alone."""
     shared = next((at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), None)
     shared = min(len(first), len(second)) if shared is None else shared
     endings = sorted((len(first) - shared, len(second) - shared))
     stem = min(_MIN_STEM, max(2, min(len(first), len(second)) - 1))  # of Eva it is Ev
-    if shared >= stem and endings[0] < _MAX_ENDING and endings[1] <= _MAX_ENDING:
+    return shared >= stem and endings[0] < _MAX_ENDING and endings[1] <= _MAX_ENDING
+
+
+def names_match(left: str, right: str) -> bool:
+    """Whether two words may be one name: without marks, in another case, one letter apart, or in another script."""
+    left, right = _plain(left), _plain(right)
+    if _is_roman(left) != _is_roman(right):
+        return _match_across_scripts(left, right) if _is_roman(left) else _match_across_scripts(right, left)
+    first, second = _phonetic_form(left), _phonetic_form(right)
+    if _share_stem(first, second):
         return True
     return first == second or (min(len(first), len(second)) > _MIN_STEM and _differ_by_one_letter(first, second))
 
@@ -221,7 +229,7 @@ def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _is_latin(word: str) -> bool:
+def _is_roman(word: str) -> bool:
     return ord(word[0]) < _FIRST_OTHER_SCRIPT
 
 

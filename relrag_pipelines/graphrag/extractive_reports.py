@@ -101,12 +101,9 @@ def draft(material: Material) -> Draft:
     people = [material.entities[row].title for row in ranked if material.entities[row].type == EntityType.PERSON]
     things = [material.entities[row].title for row in ranked if material.entities[row].type != EntityType.PERSON]
     days = [unit.day for unit in material.units]
-    figures: dict[str, None] = {}
-    for unit in material.units:
-        for sentence in unit.sentences:
-            figures |= dict.fromkeys(figures_of(sentence.text))
+    figures = _figures(chain.from_iterable(unit.sentences for unit in material.units))
     # only words of the archive, whose language may be any
-    parts = [span(days), ", ".join(things[:_NAMED]), ", ".join(people[:_NAMED]), ", ".join([*figures][:_NAMED])]
+    parts = [span(days), ", ".join(things[:_NAMED]), ", ".join(people[:_NAMED]), ", ".join(figures[:_NAMED])]
     return {
         "title": title(things, people, days),
         "summary": " · ".join(filter(None, parts)),
@@ -165,6 +162,18 @@ def _best_sentences(row: int, material: Material, central: list[int], used: set[
     return sorted(sentences.values(), key=rank)[:_SENTENCES]
 
 
+def _figures(sentences: Iterable[Sentence]) -> list[str]:
+    """The figures of sentences, each once."""
+    return list(dict.fromkeys(chain.from_iterable(figures_of(sentence.text) for sentence in sentences)))
+
+
+def _facts(best: Sequence[tuple[Unit, Sentence]]) -> list[str]:
+    """A line with the days and the figures of sentences; no line if they have none."""
+    figures = _figures(sentence for _, sentence in best)
+    facts = " · ".join(filter(None, (span([unit.day for unit, _ in best]), ", ".join(figures[:_NAMED]))))
+    return [f"{facts}."] if facts else []
+
+
 def _finding(
     row: int, ranked: list[int], material: Material, central: list[int], used: set[str]
 ) -> dict[str, Any] | None:
@@ -179,12 +188,9 @@ def _finding(
     named = set(chain.from_iterable(sentence.entities for _, sentence in best)) - {row}
     others = [material.entities[entity].title for entity in ranked if entity in named][:3]
     title = material.entities[row].title
-    figures = list(dict.fromkeys(chain.from_iterable(figures_of(sentence.text) for _, sentence in best)))
-    days = span([unit.day for unit, _ in best])
-    facts = " · ".join(filter(None, (days, ", ".join(figures[:_NAMED]))))
     return {
         "summary": f"{title}: {', '.join(others)}" if others else title,
-        "facts": [f"{facts}."] if facts else [],
+        "facts": _facts(best),
         "sentences": [_cite(unit, sentence, material, central) for unit, sentence in best],
     }
 

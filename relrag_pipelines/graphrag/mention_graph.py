@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
@@ -135,6 +135,17 @@ def split_sentences(text: str, mentions: list[Mention], rows: Mapping[str, int])
     ]
 
 
+def _units_and_types(mentions: Iterable[Mention], rows: Mapping[str, int]) -> tuple[list[dict[int, None]], list[str]]:
+    """The text units that mention each entity, and its type, by row."""
+    units: list[dict[int, None]] = [{} for _ in rows]
+    types = [""] * len(rows)
+    for mention in mentions:
+        if mention.key in rows:
+            units[rows[mention.key]][mention.unit] = None
+            types[rows[mention.key]] = str(mention.type)
+    return units, types
+
+
 def _entities(
     keys: list[str],
     titled: Mapping[str, str],
@@ -144,12 +155,7 @@ def _entities(
     sentence_lists: list[list[Sentence]],
 ) -> pd.DataFrame:
     rows = {key: row for row, key in enumerate(keys)}
-    units: list[dict[int, None]] = [{} for _ in keys]
-    types = [""] * len(keys)
-    for mention in mentions:
-        if mention.key in rows:
-            units[rows[mention.key]][mention.unit] = None
-            types[rows[mention.key]] = mention.type
+    units, types = _units_and_types(mentions, rows)
     degrees = np.bincount(np.concatenate([relations.source, relations.target]), minlength=len(keys))
     return frame(
         "entities",
@@ -157,7 +163,7 @@ def _entities(
             "id": [stable_id("entity", key) for key in keys],
             "human_readable_id": range(len(keys)),
             "title": [titled[key] for key in keys],
-            "type": [str(type_) for type_ in types],
+            "type": types,
             "description": [
                 _description([row], list(unit_rows), sentence_lists) for row, unit_rows in enumerate(units)
             ],

@@ -64,15 +64,20 @@ class Groups:
         return dict(groups)
 
 
-def join_entries(entries: Sequence[NamingEntry], statements: Iterable[Entry], keyed: Callable[[str], str]) -> Groups:
-    """Groups of anchors and of entries (`entry:<position>`); `keyed` hashes a name, so that anchors reveal none."""
-    sides = _split_sides(statements)
-    groups = Groups()
+def _entries_by_anchor(entries: Iterable[NamingEntry]) -> dict[str, list[NamingEntry]]:
+    """Number or address -> the entries that have it."""
     entries_by_anchor: defaultdict[str, list[NamingEntry]] = defaultdict(list)
     for entry in entries:
         for claim in identifying(entry):
             entries_by_anchor[f"{claim.kind}:{claim.keyed}"].append(entry)
-    users = {anchor: _users(anchor_entries) for anchor, anchor_entries in entries_by_anchor.items()}
+    return entries_by_anchor
+
+
+def join_entries(entries: Sequence[NamingEntry], statements: Iterable[Entry], keyed: Callable[[str], str]) -> Groups:
+    """Groups of anchors and of entries (`entry:<position>`); `keyed` hashes a name, so that anchors reveal none."""
+    sides = _split_sides(statements)
+    groups = Groups()
+    users = {anchor: _users(anchor_entries) for anchor, anchor_entries in _entries_by_anchor(entries).items()}
     for position, entry in enumerate(entries):
         node = f"entry:{position}"
         groups.add(node)

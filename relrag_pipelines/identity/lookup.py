@@ -86,6 +86,11 @@ def _anchors_of(person: ResolvedPerson, claim: Claim, keyed: Callable[[str], str
     return {anchor for anchor in person.anchors if anchor == identifier or anchor.startswith(f"{identifier}/")}
 
 
+def _claimed_names(person: ResolvedPerson) -> list[tuple[str, ...]]:
+    """The words of each name that an entry of the person states."""
+    return [words(claim.value) for entry in person.entries for claim in entry.names]
+
+
 def _rank(person: ResolvedPerson, typed: str) -> float:
     name = parse(typed)
     if not name.words:
@@ -94,7 +99,7 @@ def _rank(person: ResolvedPerson, typed: str) -> float:
         return _WHOLE
     if len(name.words) == 1 and name.words[0] in {written.words[0] for written in person.names}:
         return _GIVEN
-    if _is_form(words(typed), [words(claim.value) for entry in person.entries for claim in entry.names]):
+    if _is_form(words(typed), _claimed_names(person)):
         return _FORM
     return max((name_likeness(name, written).score for written in person.names), default=0.0)
 

@@ -93,6 +93,17 @@ class _NameForms:
             bearers[form].add(person_id)
 
 
+def _end_of_word(text: str, position: int) -> int:
+    """Where the word ends that goes on at a position; the position itself if none does."""
+    rest = WORD.match(text, position) if text[position : position + 1].isalpha() else None
+    return rest.end() if rest else position
+
+
+def _begins_within_word(text: str, start: int, end: int) -> bool:
+    """Whether a word begins before the span, by letters that are no prefix of its language."""
+    return start > 0 and text[start - 1].isalnum() and not _has_prefix(text, start, end)
+
+
 class MentionFinder:
     """Finds the names of some people in texts."""
 
@@ -126,10 +137,9 @@ class MentionFinder:
         for _, start, end in hits:
             if start < last_end:
                 continue
-            if rest := WORD.match(text, end) if text[end : end + 1].isalpha() else None:
-                end = rest.end()
+            end = _end_of_word(text, end)
             first = self._firsts.get(text[start:end])
-            if first is None or (start and text[start - 1].isalnum() and not _has_prefix(text, start, end)):
+            if first is None or _begins_within_word(text, start, end):
                 continue
             if mention := self._mention_at(text, start, end, first):
                 mentions.append(mention)

@@ -42,6 +42,11 @@ def forms_of(name: str) -> frozenset[tuple[str, str]]:
     return frozenset(forms | {(former, "family") for former in parsed.former})
 
 
+def _full_names_and_sounds(given: str) -> set[tuple[str, str, str]]:
+    """Rows of the names that a given name without accents may be short for, and of how it sounds."""
+    return {(full, given, "short") for full in stands_for(given)} | {(key, given, "sound") for key in _sounds(given)}
+
+
 def given_forms(names: Iterable[str]) -> list[GivenForm]:
     """Rows of given_forms for the given names of all these names, and the cases of the family names."""
     rows: set[tuple[str, str, str]] = set()
@@ -49,10 +54,7 @@ def given_forms(names: Iterable[str]) -> list[GivenForm]:
     for family in {name_words[-1] for name_words in every_name if len(name_words) > 1}:
         rows |= _cases(family)
     for given in {name_words[0] for name_words in every_name}:
-        plain = tables.plain(given)
-        rows |= _cases(given)
-        rows |= {(full, plain, "short") for full in stands_for(plain)}
-        rows |= {(key, plain, "sound") for key in _sounds(plain)}
+        rows |= _cases(given) | _full_names_and_sounds(tables.plain(given))
     return [GivenForm(*row) for row in sorted(rows)]
 
 

@@ -107,6 +107,12 @@ def names_in(records: pa.Table, regions: tuple[str, ...] = ()) -> set[ParsedIden
     return identifiers
 
 
+def _bare_name(text: str) -> str:
+    """A name without what surrounds it; a parenthesis that it opens is closed: `Dougal (electrician)`."""
+    name = " ".join(text.split()).strip(_AROUND_NAMES)
+    return f"{name})" if name.rfind("(") > name.rfind(")") else name
+
+
 def parse_identifiers(text: str, name_kind: str = "name", regions: tuple[str, ...] = ()) -> list[ParsedIdentifier]:
     """The identifiers in a sender or recipient as written: addresses, phone numbers, a name.
 
@@ -126,8 +132,7 @@ def parse_identifiers(text: str, name_kind: str = "name", regions: tuple[str, ..
     rest = _blank_out(text, addresses)
     numbers = _numbers(rest, regions)
     identifiers += [ParsedIdentifier("phone", rest[a:b], phones.normalise(rest[a:b], regions)) for a, b, _ in numbers]
-    name = " ".join(_blank_out(rest, numbers).split()).strip(_AROUND_NAMES)
-    name += ")" if name.rfind("(") > name.rfind(")") else ""  # Dougal (electrician)
+    name = _bare_name(_blank_out(rest, numbers))
     if any(map(str.isalpha, name)):
         identifiers.append(ParsedIdentifier(name_kind, name, unicodedata.normalize("NFKC", name).casefold()))
     return identifiers

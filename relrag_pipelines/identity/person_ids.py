@@ -8,9 +8,19 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from relrag_pipelines.identity.journal_statements import FIRST_ID, Allocation, Entry, Merge, Split
+
+
+def _former_ids(anchors: Iterable[str], allocated: Mapping[str, int]) -> set[int]:
+    """The ids that were allocated to these anchors."""
+    return {allocated[anchor] for anchor in anchors if anchor in allocated}
+
+
+def _new_anchors(anchors: Iterable[str], allocated: Mapping[str, int], elsewhere: set[int]) -> tuple[str, ...]:
+    """The anchors without an id, or with the id of another group."""
+    return tuple(anchor for anchor in anchors if anchor not in allocated or allocated[anchor] in elsewhere)
 
 
 def allocate(
@@ -19,7 +29,7 @@ def allocate(
     """The id of each group, the new allocations, and a map from every id to that of the group that it leads to."""
     allocated, first_numbers, used = _allocated(statements)
     pins = {root: _pins(nodes) for root, nodes in members.items()}
-    used |= {pin for root_pins in pins.values() for pin in root_pins}
+    used |= set(itertools.chain.from_iterable(pins.values()))
     fresh = (number for number in itertools.count(FIRST_ID) if number not in used)
     ids: dict[str, int] = {}
     group_ids: dict[int, int] = {}
@@ -27,15 +37,14 @@ def allocate(
     allocations = []
     for root in _earliest_first(members, pins, first_numbers):
         anchors = [node for node in members[root] if not node.startswith("entry:")]
-        former = {allocated[anchor] for anchor in anchors if anchor in allocated}
+        former = _former_ids(anchors, allocated)
         free = sorted(pins[root]) or sorted(former - taken)
         own = free[0] if free else next(fresh)
         taken.add(own)
         ids[root] = own
         # anchors of a group that has since been joined to this one keep their id, in case the groups part again
         elsewhere = (former & taken) - {own} - pins[root]
-        new = tuple(anchor for anchor in anchors if anchor not in allocated or allocated[anchor] in elsewhere)
-        if new:
+        if new := _new_anchors(anchors, allocated, elsewhere):
             allocations.append(Allocation(own, new))
         for person_id in former | pins[root] | {own}:
             group_ids.setdefault(person_id, own)

@@ -7,7 +7,7 @@ any other name alone is a person of its own, for whom `suggest` finds candidates
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relrag_pipelines.identity.components import Groups, identifying, join_entries
@@ -88,12 +88,13 @@ def resolve(
         for person_id, person in people.items()
         for entry in person.entries
     }
-    redirects = {
-        old: survivors[group_id]
-        for old, group_id in sorted(group_ids.items())
-        if survivors[group_id] != old and old not in people
-    }
-    return Resolution(people, person_of, redirects, allocations)
+    return Resolution(people, person_of, _redirects(group_ids, survivors, people), allocations)
+
+
+def _redirects(group_ids: Mapping[int, int], survivors: Mapping[int, int], people: Collection[int]) -> dict[int, int]:
+    """Each id that nobody has any more -> the id of the person whom it leads to."""
+    leads_to = {old: survivors[group_id] for old, group_id in sorted(group_ids.items())}
+    return {old: survivor for old, survivor in leads_to.items() if survivor != old and old not in people}
 
 
 def _entries(nodes: Iterable[str], entries: Sequence[NamingEntry]) -> list[NamingEntry]:
@@ -135,7 +136,7 @@ def _resolve_names(entries: Sequence[NamingEntry], groups: Groups) -> None:
             source_bearers[entry.source, name.full].add(root)
             if _is_stated(entry):
                 stated[name.full].add(root)
-    identified = {root for roots in bearers.values() for root in roots}
+    identified = set[str]().union(*bearers.values())
     for root, names in sorted(names_alone.items()):
         if root in identified or len(names) != 1:
             continue

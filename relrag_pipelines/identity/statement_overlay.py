@@ -50,6 +50,14 @@ def _add_to(first: PersonRelationship, row: PersonRelationship) -> None:
         first.further_source_refs.append(row.source_ref)
 
 
+def _present_key(statement: StatedRelationship | RelationshipNote, survivor: Survivor) -> Key | None:
+    """The key of a statement's relationship by present ids; None if it is not between two people."""
+    from_, to = survivor(statement.from_person_id), survivor(statement.to_person_id)
+    if from_ is None or to is None or from_ == to:
+        return None
+    return from_, to, statement.relationship_type
+
+
 def relationships(
     rows: Iterable[PersonRelationship], entries: Iterable[Entry], survivor: Survivor
 ) -> list[PersonRelationship]:
@@ -59,10 +67,9 @@ def relationships(
         statement = entry.statement
         if not isinstance(statement, StatedRelationship | RelationshipNote):
             continue
-        from_, to = survivor(statement.from_person_id), survivor(statement.to_person_id)
-        if from_ is None or to is None or from_ == to:
+        key = _present_key(statement, survivor)
+        if key is None:
             continue
-        key = (from_, to, statement.relationship_type)
         if isinstance(statement, RelationshipNote):
             if key in by_key:
                 by_key[key] = replace(by_key[key], notes=[*by_key[key].notes, statement.note], client_id=None)

@@ -14,7 +14,7 @@ from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, NOT_READ
-from relrag_pipelines.sources.remote import FetchError, Server, secrets
+from relrag_pipelines.sources.remote import FetchError, Server, fetcher_of, secrets
 from relrag_pipelines.sources.remote.secrets import SecretError
 from relrag_pipelines.stores import unit_state
 from relrag_pipelines.workspace import Workspace
@@ -33,7 +33,7 @@ def fetch(workspace: Workspace, source: Source, *, accept_deletions: bool = Fals
     mirror = open_mirror(workspace, source)
     error: FetchError | SecretError | None = None
     try:
-        KINDS[source.kind].fetch(_server(workspace, source, accept_deletions=accept_deletions), mirror)
+        fetcher_of(KINDS[source.kind])(_server(workspace, source, accept_deletions=accept_deletions), mirror)
     except (FetchError, SecretError) as failed:
         error = failed
     mirror.save()

@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from relrag_pipelines.language_models.model import Schema
+Schema = dict[str, Any]
+"""a JSON Schema"""
 
 
 def schema_of(form: type[BaseModel]) -> Schema:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from relrag_pipelines import model_service as service
 from relrag_pipelines.errors import SafeError
+from relrag_pipelines.language_models.answer_schema import Schema
 from relrag_pipelines.model_service import EmbeddingError
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ _TEXT_STATUSES = (400, 413, 422)
 
 Message = tuple[str, str]
 """role (system, user or assistant) and content"""
-Schema = dict[str, Any]
 
 
 class ModelError(SafeError):

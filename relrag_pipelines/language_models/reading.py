@@ -14,7 +14,8 @@ from typing import Generic, TypeVar
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from relrag_pipelines.language_models.model import JsonModel, Message, ModelError, Schema, TextRefused
+from relrag_pipelines.language_models.answer_schema import Schema
+from relrag_pipelines.language_models.model import JsonModel, Message, ModelError, TextRefused
 from relrag_pipelines.language_models.token_estimate import count_tokens
 
 Answer = TypeVar("Answer", bound=BaseModel)

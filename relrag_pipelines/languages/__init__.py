@@ -87,6 +87,10 @@ class Language:
     """patterns of words for a hundredth behind a number"""
     hours: tuple[str, ...] = ()
     """patterns of words behind an hour of the day"""
+    reply_marks: tuple[str, ...] = ()
+    """abbreviations that mail programs write before the subject of a reply or of a forwarded mail"""
+    family: tuple[str, ...] = ()
+    """words for a family, without accents"""
     final_letters: Mapping[str, str] = field(default_factory=dict)
     """forms that letters have at the end of a word -> their usual form"""
     endings: tuple[str, ...] = ()
@@ -102,7 +106,10 @@ class Language:
 _MAX_ALPHABET = 100
 """letters of the largest alphabet; a script with more has signs for words or syllables"""
 _LISTS = frozenset({"stop_words", "lookalikes", "unclear", "capitalised"})
-_TUPLES = ("endings", "asking", "locales", "reference_words", "reference_labels", "currencies", "percents", "hours")
+_TUPLES = (
+    *("endings", "asking", "locales", "reference_words", "reference_labels", "currencies", "percents", "hours"),
+    *("reply_marks", "family"),
+)
 
 
 def folders() -> tuple[Path, ...]:

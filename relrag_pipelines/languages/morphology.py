@@ -13,8 +13,6 @@ from types import ModuleType
 from typing import TypeVar
 
 Answer = TypeVar("Answer")
-CASES = 5
-"""number of cases of a name: genitive, dative and locative, accusative, vocative, instrumental"""
 
 
 class Morphology:
@@ -24,7 +22,10 @@ class Morphology:
         self._module = module
 
     def cases(self, word: str, gender: str = "") -> tuple[tuple[str, ...], ...]:
-        """The forms of a name in CASES cases; empty if it is not inflected. `gender` is m, f, or empty if unknown."""
+        """The forms of a name in five cases: genitive, dative and locative, accusative, vocative, instrumental.
+
+        Empty if it is not inflected. `gender` is m, f, or empty if unknown.
+        """
         return self._call("cases", (), word, gender)
 
     def possessives(self, word: str, gender: str = "") -> tuple[str, ...]:

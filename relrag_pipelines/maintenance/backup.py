@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -97,17 +98,22 @@ def backup(settings: Settings, folder: Path, *, everything: bool = False, wait: 
     return manifest
 
 
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a backup; raises BackupError."""
+    try:
+        return sealed_json.read(folder / _MANIFEST)
+    except (FileNotFoundError, NotADirectoryError):
+        raise BackupError(f"{folder} is not a backup, or not a finished one: it has no {_MANIFEST}") from None
+    except sealed_json.UnusableFile as unusable:
+        raise BackupError(f"{folder / _MANIFEST} {unusable.found}; use another backup") from None
+
+
 def check(folder: Path, keys: Path | None = None) -> dict[str, Any]:
     """The manifest of a backup whose files are all as they were written; `keys` is where they lie now, if elsewhere.
 
     Raises BackupError, which names the files that are not.
     """
-    try:
-        manifest = sealed_json.read(folder / _MANIFEST)
-    except (FileNotFoundError, NotADirectoryError):
-        raise BackupError(f"{folder} is not a backup, or not a finished one: it has no {_MANIFEST}") from None
-    except sealed_json.UnusableFile as unusable:
-        raise BackupError(f"{folder / _MANIFEST} {unusable.found}; use another backup") from None
+    manifest = _read_manifest(folder)
     where = {name: folder / name for name in manifest["files"]}
     if manifest["keys"] and keys:
         where[manifest["keys"]] = keys
@@ -115,9 +121,13 @@ def check(folder: Path, keys: Path | None = None) -> dict[str, Any]:
     if damaged == [str(folder / (manifest["keys"] or ""))] and not (folder / manifest["keys"]).exists():
         raise BackupError(f"the keys are not in {folder}: name the file that they were moved to with --keys")
     if damaged:
-        more = f" and {len(damaged) - 5} more" if len(damaged) > 5 else ""
-        raise BackupError(f"not as it was backed up: {', '.join(damaged[:5])}{more} (nothing was changed)")
+        raise BackupError(f"not as it was backed up: {_first_five(damaged)} (nothing was changed)")
     return manifest
+
+
+def _first_five(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{', '.join(names[:5])}{more}"
 
 
 def restore(

@@ -7,9 +7,10 @@ where it lies, and named.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from relrag_pipelines.ingest.read_context import scan_source
 from relrag_pipelines.ingest.units import SourceNotFound
@@ -136,59 +137,87 @@ def _generations(home: Path, damaged: list[str]) -> Iterator[str]:
             yield f"published/{number}: removed, to be made again from the lake"
         else:
             yield f"published/{number}: is being read, so it was left; run this again when its readers are done"
-    sound = max(
-        (number for number in generations.numbers(home) if number >= oldest and number not in bad), default=None
-    )
-    generations.set_current(home, sound)
-    yield f"published/current: {f'names {sound} now' if sound else 'removed, until a generation is published'}"
+    sound = [number for number in generations.numbers(home) if number >= oldest and number not in bad]
+    yield _point_to(home, max(sound, default=None))
+
+
+def _point_to(home: Path, generation: int | None) -> str:
+    """Makes a generation the current one, or none; says so."""
+    generations.set_current(home, generation)
+    state = f"names {generation} now" if generation else "removed, until a generation is published"
+    return f"published/current: {state}"
 
 
 def _is_of_generation(path: str, number: int) -> bool:
     return path.startswith(f"published/{number}/")
 
 
+class _Damage(NamedTuple):
+    """What is damaged of the private files of a source."""
+
+    state_files: list[str]
+    """tables of its units, failures and threads"""
+    records: set[str]
+    """months of its records, and MANIFEST"""
+    unread: list[str]
+    """items that could not be read"""
+
+
+def _damage_of(source: str, damaged: Collection[str]) -> _Damage:
+    tables = (f"private/{table}/{source}.parquet" for table in ("units", "failures", "threads"))
+    records = (Path(path).stem for path in damaged if path.startswith(f"private/records/{source}/"))
+    unread = [path for path in damaged if path.startswith(f"private/raw/{source}/") and inventory.part(path)]
+    return _Damage([path for path in tables if path in damaged], set(records), unread)
+
+
 def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterator[str]:
     """Has the units read again that damaged private files were made of, where they still are there."""
     home, name = workspace.home, source.name
-    within = f"private/records/{name}"
-    sorts = ("units", "failures", "threads")
-    state_files = [path for path in (f"private/{sort}/{name}.parquet" for sort in sorts) if path in damaged]
-    records = [Path(path).stem for path in damaged if path.startswith(f"{within}/")]
-    unread = [path for path in damaged if path.startswith(f"private/raw/{name}/") and inventory.part(path)]
-    if not state_files and not records and not unread:
+    damage = _damage_of(name, damaged)
+    if not (damage.state_files or damage.records or damage.unread):
         return
-    if (
-        f"private/failures/{name}.parquet" in state_files
-    ):  # they are told again by the units, which cannot be listed without
-        unit_state.save_failures(home, name, [])
+    if f"private/failures/{name}.parquet" in damage.state_files:
+        unit_state.save_failures(home, name, [])  # the units, which cannot be listed without, give them again
     try:
         present = scan_source(workspace, source, {}).units.keys()
     except SourceNotFound as missing:
         yield f"{name}: nothing private can be made again: {missing}"
         return
-    known = (
-        _needs_rebuild(home, name) if f"private/units/{name}.parquet" in state_files else unit_state.load(home, name)
-    )
-    months = {month for month in records if month != "MANIFEST"}
-    lost = months & {month.month for path in known.keys() - present for month in known[path].months}
+    has_lost_units = f"private/units/{name}.parquet" in damage.state_files
+    units = _needs_rebuild(home, name) if has_lost_units else unit_state.load(home, name)
+    months = damage.records - {"MANIFEST"}
+    lost = months & _months_of(units[path] for path in units.keys() - present)
     if source.retain and lost:
         yield from _retain(home, name, sorted(lost))
         months -= lost
-    elif "MANIFEST" in records:
+    elif "MANIFEST" in damage.records:
         lake.recover_unlisted(home, name, [])
-    unit_by_path = {path: quarantine.unit_of(path, known, workspace.keys) for path in unread}
-    units_to_read = {
-        path for path, state in known.items() if state_files or months & {month.month for month in state.months}
-    }
+    unit_by_path = {path: quarantine.unit_of(path, units, workspace.keys) for path in damage.unread}
+    units_to_read = _units_to_read(units, months, everything=bool(damage.state_files))
     units_to_read |= present & set(filter(None, unit_by_path.values()))
-    marked = {path: replace(known[path], reader=unit_state.UNFINISHED) for path in units_to_read}
+    _mark_to_read(home, name, units, units_to_read)
     lake.drop(home, "private_records", name, sorted(months))
-    if f"private/threads/{name}.parquet" in state_files:
+    if f"private/threads/{name}.parquet" in damage.state_files:
         (home / f"private/threads/{name}.parquet").unlink(missing_ok=True)
-    unit_state.save(home, name, {**known, **marked})
-    for path in [*(f"{within}/{month}.parquet" for month in sorted(months)), *state_files]:
+    for path in [*(f"private/records/{name}/{month}.parquet" for month in sorted(months)), *damage.state_files]:
         yield f"{path}: to be made again; files of {name} to be read: {len(units_to_read & present)} at least"
     yield from _describe_unread(unit_by_path, present)
+
+
+def _months_of(units: Iterable[UnitState]) -> set[str]:
+    """The months that units have records in."""
+    return {month.month for unit in units for month in unit.months}
+
+
+def _units_to_read(units: Mapping[str, UnitState], months: set[str], *, everything: bool) -> set[str]:
+    """The units with records in these months, or all of them."""
+    return {path for path, unit in units.items() if everything or months & _months_of([unit])}
+
+
+def _mark_to_read(home: Path, source: str, units: Mapping[str, UnitState], paths: Iterable[str]) -> None:
+    """Saves the units of a source, some of them as not read to their end, so that the next sync reads them."""
+    marked = {path: replace(units[path], reader=unit_state.UNFINISHED) for path in paths}
+    unit_state.save(home, source, {**units, **marked})
 
 
 def _describe_unread(unit_by_path: Mapping[str, str | None], present: Set[str]) -> Iterator[str]:

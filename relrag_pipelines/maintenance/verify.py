@@ -33,7 +33,7 @@ from relrag_pipelines.stores import (
     searched_values,
     vault,
 )
-from relrag_pipelines.stores.vectors import StoreError
+from relrag_pipelines.stores.vectors.protocol import StoreError
 
 _UNASKED = "cannot be checked now: "
 

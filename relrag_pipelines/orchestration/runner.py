@@ -235,6 +235,13 @@ class _Session:
         }
         self.outcome = RunOutcome()
 
+    def _note_counts(self, result: Any) -> None:
+        """Notes what each asset of a run says that it made."""
+        for event in result.get_asset_materialization_events():
+            written = event.step_materialization_data.materialization
+            counts: dict[str, Any] = {name: value.value for name, value in written.metadata.items()}
+            self.outcome.counts[written.asset_key.to_user_string()] = counts
+
     def materialize(
         self,
         name: str,
@@ -255,14 +262,10 @@ class _Session:
             raise KeyboardInterrupt
         for event in failures:
             self.outcome.errors.append(f"{event.step_key}: {self._describe_failure(event)}")
-        for event in result.get_asset_materialization_events():
-            written = event.step_materialization_data.materialization
-            counts: dict[str, Any] = {name: value.value for name, value in written.metadata.items()}
-            self.outcome.counts[written.asset_key.to_user_string()] = counts
+        self._note_counts(result)
         for check in result.get_asset_check_evaluations():
             if not check.passed:
-                why = f": {check.description}" if check.description else " failed"
-                self.outcome.warnings.append(f"{check.asset_key.to_user_string()}: check {check.check_name}{why}")
+                self.outcome.warnings.append(_failed_check(check))
 
     def _create_run(
         self, job: dg.JobDefinition, assets: set[dg.AssetKey], config: dict[str, Any], tags: dict[str, str]
@@ -321,3 +324,8 @@ def end_orphans(workspace: Workspace) -> None:
     """Ends runs that nobody works on any more; for a sync that has nothing else to do."""
     with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
         _tidy(workspace, shared)
+
+
+def _failed_check(check: dg.AssetCheckEvaluation) -> str:
+    reason = f": {check.description}" if check.description else " failed"
+    return f"{check.asset_key.to_user_string()}: check {check.check_name}{reason}"

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     import duckdb
     from pyarrow.dataset import Dataset
 
-VERSION = 1
-"""raised when equal passages give other statements"""
 CHANGING = frozenset({"lives_in", "works_at", "phone"})
 """predicates whose value changes over time: a value counts from the day of the record that states it"""
 _PASSAGES = """
@@ -138,6 +136,16 @@ def _answers(workspace: Workspace, passages: list[Passage]) -> tuple[Reading[Pas
     return answered, sum(map(question().cost, new))
 
 
+def _answered(
+    passages: Iterable[Passage], answers: Mapping[str, PassageAnswer]
+) -> Iterator[tuple[Passage, PassageAnswer]]:
+    """The passages of which a model found statements, with these."""
+    for passage in passages:
+        answer = answers.get(passage.text)
+        if answer and (answer.facts or answer.relationships):
+            yield passage, answer
+
+
 def _rows(
     workspace: Workspace,
     connection: duckdb.DuckDBPyConnection,
@@ -145,8 +153,7 @@ def _rows(
     answers: Mapping[str, PassageAnswer],
 ) -> tuple[list[PassageStatement], int]:
     """The rows, each once, and the number of statements that were left out."""
-    read = [(passage, answers[passage.text]) for passage in passages if passage.text in answers]
-    read = [(passage, answer) for passage, answer in read if answer.facts or answer.relationships]
+    read = list(_answered(passages, answers))
     ids = sorted({ref for passage, _ in read for ref in passage.members or [passage.asset_id]})
     senders = {ref: (name, ts) for ref, name, ts in connection.execute(_SENDERS, {"ids": ids}).fetchall()}
     zone = ZoneInfo(workspace.settings.timezone)

@@ -192,14 +192,15 @@ def read_names(
             facts.setdefault((person_id, kind), fact)
         elif owner not in (None, person_id) and (_is_by_owner(entry) or _is_signed(entry, name)):
             kinds[person_id].setdefault(kind, (ref, name))
-    relationships = []
+    return [*facts.values()], [*_only_kinds(kinds, owner or 0)]
+
+
+def _only_kinds(kinds: Mapping[int, Mapping[str, tuple[str, str]]], owner: int) -> Iterator[PersonRelationship]:
+    """The owner's relationship to each person whose names contain one type of relationship, and no other."""
     for person_id, by_kind in kinds.items():
         if len(by_kind) == 1:
             ((kind, (ref, name)),) = by_kind.items()
-            relationships.append(
-                PersonRelationship(owner or 0, person_id, kind, ref, source_quote=name, confidence=STATED_CONFIDENCE)
-            )
-    return [*facts.values()], relationships
+            yield PersonRelationship(owner, person_id, kind, ref, source_quote=name, confidence=STATED_CONFIDENCE)
 
 
 def _typed_names(resolution: Resolution) -> Iterator[tuple[int, NamingEntry, str, str]]:

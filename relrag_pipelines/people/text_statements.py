@@ -148,17 +148,21 @@ def _relations(
     people: RecordPeople,
     resolution: Resolution,
 ) -> Iterator[tuple[int, int, str, str]]:
-    writer = speakers.writer
     roles = stated_roles(text.text, mentions)
     for relation, is_name in [*((kin, True) for kin in related), *((role, False) for role in roles)]:
         owner, other = speakers.who(relation.owner), speakers.who(relation.other, is_name=is_name)
         if owner is not None and other is not None and owner != other:
             yield owner, other, relation.relationship_type, text.text[relation.start : relation.end]
-    if not text.type.mail or writer is None or people.owner is None:
+    if people.owner is not None:
+        yield from _signed_relation(text, speakers, resolution)
+
+
+def _signed_relation(text: Text, speakers: Speakers, resolution: Resolution) -> Iterator[tuple[int, int, str, str]]:
+    """What the writer of a mail is to its reader, by how it is signed."""
+    if not text.type.mail or speakers.writer is None or speakers.reader is None:
         return
-    signed = signatures.relative(text.end, resolution.people[writer].names)
-    if signed and speakers.reader is not None:
-        yield speakers.reader, writer, signed.value, signed.quote
+    if signed := signatures.relative(text.end, resolution.people[speakers.writer].names):
+        yield speakers.reader, speakers.writer, signed.value, signed.quote
 
 
 def _facts(
@@ -174,19 +178,29 @@ def _facts(
         if person is not None and several and isinstance(other, Mention):
             value = text.text[other.start : other.end]  # one of several who bear the name
             yield person, relation.relationship_type, value, text.text[relation.start : relation.end]
+    yield from _signed_facts(text, speakers, resolution)
+
+
+def _signed_facts(text: Text, speakers: Speakers, resolution: Resolution) -> Iterator[tuple[int, str, str, str]]:
+    """What the signature of a mail states of its writer."""
     if text.type.mail and speakers.writer is not None:
         for signed in signatures.facts(text.end, resolution.people[speakers.writer].names):
             yield speakers.writer, signed.predicate, signed.value, signed.quote
 
 
-def _titles(texts: Sequence[Text], people: RecordPeople) -> Iterator[tuple[int, int, str, Text]]:
-    """Relatives whom the owner names by the title of a chat with one person: `Máma`."""
+def _chat_partners(texts: Iterable[Text], people: RecordPeople) -> Mapping[str, dict[int, Text]]:
+    """Chat -> the people who write in it, without the owner, and a text of each."""
     chats: defaultdict[str, dict[int, Text]] = defaultdict(dict)
     for text in texts:
         writer = people.writers.get(text.asset_id)
         if text.type.chat and text.thread_id and writer is not None and writer != people.owner:
             chats[text.thread_id].setdefault(writer, text)
-    for writers in chats.values():
+    return chats
+
+
+def _titles(texts: Sequence[Text], people: RecordPeople) -> Iterator[tuple[int, int, str, Text]]:
+    """Relatives whom the owner names by the title of a chat with one person: `Máma`."""
+    for writers in _chat_partners(texts, people).values():
         if len(writers) == 1 and people.owner is not None:
             ((writer, text),) = writers.items()
             type_ = kinship.type_in_name(parse(text.subject or "").words)

@@ -32,6 +32,8 @@ _DICTATED = re.compile(
 )
 """digits one by one or in pairs, as dictated"""
 _NEXT_CELL = re.compile(r" ?[|\t]")
+_USUAL = (14, 15, 16)
+"""lengths of most cards"""
 _NEEDS_WORD = (12, 13)
 """lengths that many other numbers have; the last cards with them were issued in the nineties"""
 _MIN_DICTATED = 14
@@ -51,11 +53,7 @@ def find(text: str) -> list[Span]:
     spans: list[Span] = []
     for run in _GROUPS.finditer(text):
         if len(run[0]) >= 12:
-            groups = [match.span() for match in _GROUP.finditer(text, *run.span())]
-            odd = _ODD_SEPARATOR.search(run[0]) is not None
-            numbers = [text[start:end] for start, end in groups]
-            cards = _cards_in(text, groups, numbers if run[0].isascii() else list(map(digits_of, numbers)), odd)
-            spans += (card for card in cards if not _is_part_of_code(text, card, groups))
+            spans += _cards_in_run(text, run)
     spans += _dictated_cards(text)
     lines = text.replace(WRAP, "\n") if WRAP in text else text
     for match in _IN_CELLS.finditer(lines):
@@ -131,6 +129,16 @@ def _continues(text: str, start: int, end: int, gap: str) -> bool:
     )
 
 
+def _cards_in_run(text: str, run: re.Match[str]) -> Iterator[Span]:
+    """Cards in a run of groups of digits, except parts of longer codes."""
+    groups = [match.span() for match in _GROUP.finditer(text, *run.span())]
+    numbers = [text[start:end] for start, end in groups]
+    if not run[0].isascii():
+        numbers = list(map(digits_of, numbers))
+    cards = _cards_in(text, groups, numbers, odd=_ODD_SEPARATOR.search(run[0]) is not None)
+    return (card for card in cards if not _is_part_of_code(text, card, groups))
+
+
 def _cards_in(text: str, groups: list[tuple[int, int]], numbers: list[str], odd: bool) -> Iterator[Span]:
     """Cards among groups of digits; `numbers` are their digits, `odd` means that a separator is unusual for cards."""
     for first, (start, _) in enumerate(groups):
@@ -151,7 +159,7 @@ def _cards_in(text: str, groups: list[tuple[int, int]], numbers: list[str], odd:
                 size >= 12
                 and even % 10 == 0
                 and (not odd or _is_grouped(text, groups[first : last + 1]))
-                and card_issuers.is_issued("".join(numbers[first : last + 1]))
+                and _may_be_issued(text, start, "".join(numbers[first : last + 1]))
                 and _context_allows(text, start, size, last == first)
             ):
                 usual = size in (15, 16)
@@ -166,6 +174,11 @@ def _is_grouped(text: str, groups: list[tuple[int, int]]) -> bool:
     if WRAP in text[start:end] and (lengths == _TWO_LINES or context_words.says_card(text, start)):
         return True
     return lengths in _USUAL_GROUPS or not _ODD_SEPARATOR.search(text, start, end)
+
+
+def _may_be_issued(text: str, start: int, digits: str) -> bool:
+    """Whether an issuer gives the number; behind a word for a card every number of usual length may be one."""
+    return card_issuers.is_issued(digits) or (len(digits) in _USUAL and context_words.says_card(text, start))
 
 
 def _context_allows(text: str, start: int, size: int, is_whole: bool) -> bool:

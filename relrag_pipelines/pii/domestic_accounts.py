@@ -17,7 +17,7 @@ from relrag_pipelines.pii.spans import Span
 SCORE = 0.95
 _MIN_DIGITS = 5
 """digits of the shortest account number that is found without its bank"""
-_CZECH = re.compile(r"(?:(\d{1,6})\D+)?(\d{2,10})\s?/\s?(\d{4})")
+_CZECHIA = re.compile(r"(?:(\d{1,6})\D+)?(\d{2,10})\s?/\s?(\d{4})")
 _ISRAELI = re.compile(r"(\d{1,3})\D+(\d{1,3})\D+(\d{4,13})")
 _GAP = r"[ \u00a0.]?"
 _JOINT = r"[ \u00a0]?[-/ ][ \u00a0]?"
@@ -25,7 +25,7 @@ _START = re.compile(rf"(?<!\w)(?=0*([1-9](?:{_GAP}\d){{1,13}}))\d")
 _NOT_JOINED = r"(?<![\w-])(?<!\d[./])"
 # patterns before a number, matched backwards
 _LEADING_ZEROS = regex.compile(rf"(?r){_NOT_JOINED}0*")
-_CZECH_PREFIX = regex.compile(rf"(?r){_NOT_JOINED}(\d{{1,6}})[ \u00a0]?-[ \u00a0]?0*")
+_CZECHIA_PREFIX = regex.compile(rf"(?r){_NOT_JOINED}(\d{{1,6}})[ \u00a0]?-[ \u00a0]?0*")
 _ISRAELI_BRANCH = regex.compile(rf"(?r){_NOT_JOINED}(\d{{1,3}}){_JOINT}(\d{{1,3}}){_JOINT}0*")
 _BANK_CODE = re.compile(r"[ \u00a0]?/[ \u00a0]?(\d{4})(?!\w)(?!-\d)")
 _NUMBER_END = re.compile(r"(?!\w)(?!-\d)")
@@ -78,19 +78,19 @@ class _Accounts:
 
 def domestic_spans(text: str, ibans: Collection[str]) -> Iterator[Span]:
     """The spans of the domestic forms of these IBANs, given in compact form, in the text."""
-    czech, israeli = _Accounts(_CZECH_PREFIX), _Accounts(_ISRAELI_BRANCH)
+    czechia, israel = _Accounts(_CZECHIA_PREFIX), _Accounts(_ISRAELI_BRANCH)
     for iban in ibans:
         if iban[:2] in ("CZ", "SK"):
             prefix, number = iban[8:14].lstrip("0"), iban[14:].lstrip("0")
-            czech.numbers.add(number)
-            czech.joined.add((prefix, number))
-            czech.whole.add((number, iban[4:8]))
+            czechia.numbers.add(number)
+            czechia.joined.add((prefix, number))
+            czechia.whole.add((number, iban[4:8]))
         elif iban[:2] == "IL":
             account = (iban[4:7].lstrip("0"), iban[7:10].lstrip("0"), iban[10:].lstrip("0"))
-            israeli.numbers.add(account[-1])
-            israeli.joined.add(account)
-            israeli.whole.add(account)
-    for accounts in (czech, israeli):
+            israel.numbers.add(account[-1])
+            israel.joined.add(account)
+            israel.whole.add(account)
+    for accounts in (czechia, israel):
         if accounts.numbers:
             yield from accounts.find(text)
 
@@ -110,7 +110,7 @@ def _significant(group: str) -> str:
 
 def iban_of(number: str) -> str | None:
     """The compact IBAN of an account in its domestic form; None if the bank is missing."""
-    if match := _CZECH.fullmatch(number):
+    if match := _CZECHIA.fullmatch(number):
         prefix, account, bank = match.groups()
         return _with_checksum("CZ", f"{bank}{prefix or '':0>6}{account:0>10}")
     if match := _ISRAELI.fullmatch(number):

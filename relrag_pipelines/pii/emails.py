@@ -16,6 +16,7 @@ import regex
 
 from relrag_pipelines.pii.normalized_text import normalize, plain_digits
 from relrag_pipelines.pii.spans import Span
+from relrag_pipelines.text.analyzer import PREFIXED_SCRIPT
 
 if TYPE_CHECKING:
     import tldextract
@@ -39,19 +40,19 @@ _TYPES = mimetypes.MimeTypes()
 """the types that Python knows, without those of this machine"""
 _MEDIA = ("image/", "video/", "audio/")
 _REPOSITORY_USERS = frozenset({"git", "hg", "svn", "ssh"})
-_HEBREW_PREFIX = regex.compile(r"[\u05d0-\u05ea]+[-\u05be]?(?=[A-Za-z0-9])")
+_PREFIX = regex.compile(rf"[{PREFIXED_SCRIPT}]+[-\u05be]?(?=[A-Za-z0-9])")
 
 
 @normalize
 def find(text: str) -> list[Span]:
-    """Addresses in the text. Hebrew letters prefixed to an address (a preposition) are not part of it."""
+    """Addresses in the text. Letters prefixed to an address, such as a Hebrew preposition, are not part of it."""
     spans: list[Span] = []
     done, at = 0, text.find("@")
     while at >= 0:
         local = _LOCAL.match(text, done, at) or _QUOTED.match(text, done, at)
         domain = _DOMAIN.match(text, at + 1, at + MAX_DOMAIN_CHARS) or _PAYMENT_HANDLE.match(text, at + 1)
         if local and domain and not _is_file_or_repository(text, local[0], domain):
-            prefix = _HEBREW_PREFIX.match(text, local.start(), at)
+            prefix = _PREFIX.match(text, local.start(), at)
             done = domain.end()
             spans.append(Span(prefix.end() if prefix else local.start(), done, SCORE))
         at = text.find("@", at + 1)

@@ -68,6 +68,11 @@ _Match = tuple[frozenset[HeldValue], int, int]
 """values, with their start and end in a text; both 0 if case folding changed the text's length"""
 
 
+def _forms_of(value: str) -> set[str]:
+    """The forms in which a value that is allowed is compared."""
+    return {fold_case(value).strip(), *_numbers_of(_PHONE, value)}
+
+
 @dataclass(frozen=True)
 class KnownValues:
     """Replaced values, searched for in one pass."""
@@ -82,7 +87,7 @@ class KnownValues:
     @classmethod
     def from_pairs(cls, values: Iterable[tuple[str, str]], allowed: Iterable[str] = ()) -> KnownValues:
         """From pairs of entity and value, as found; `allowed` values are left out in any spelling."""
-        allowed_forms = {form for value in allowed for form in (fold_case(value).strip(), *_numbers_of(_PHONE, value))}
+        allowed_forms = frozenset().union(*map(_forms_of, allowed))
         numbers: dict[str, set[HeldValue]] = {}
         words: dict[str, set[HeldValue]] = {}
         for entity, value in values:

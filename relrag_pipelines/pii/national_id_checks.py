@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 from stdnum.exceptions import ValidationError
 
-_GERMAN_WEIGHTS = (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1)
+_GERMANY_WEIGHTS = (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1)
 _MONTH_DAY = r"(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
 _BRITISH = re.compile(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
-_KOREAN = re.compile(rf"\d\d{_MONTH_DAY}[1-8]\d{{6}}")
+_KOREA = re.compile(rf"\d\d{_MONTH_DAY}[1-8]\d{{6}}")
 _SINGAPOREAN = {"S": (0, "JZIHGFEDCBA"), "T": (4, "JZIHGFEDCBA"), "F": (0, "XWUTRQPNMLK"), "G": (4, "XWUTRQPNMLK")}
 _SINGAPOREAN |= {"M": (3, "KLJNPQRTUWX")}
 
@@ -25,10 +25,10 @@ def british_insurance(number: str) -> bool:
     return _BRITISH.fullmatch(number) is not None
 
 
-def german_insurance(number: str) -> bool:
+def germany_insurance(number: str) -> bool:
     """Rentenversicherungsnummer: area, date of birth, letter, serial, check digit; VKVV, paragraph 4."""
     digits = f"{number[:8]}{ord(number[8]) - ord('A') + 1:02}{number[9:]}"
-    products = (int(digit) * weight for digit, weight in zip(digits[:12], _GERMAN_WEIGHTS, strict=True))
+    products = (int(digit) * weight for digit, weight in zip(digits[:12], _GERMANY_WEIGHTS, strict=True))
     return sum(sum(divmod(product, 10)) for product in products) % 10 == int(number[-1])
 
 
@@ -39,12 +39,12 @@ def german_health(number: str) -> bool:
     return sum(sum(divmod(product, 10)) for product in products) % 10 == int(number[-1])
 
 
-def hungarian_insurance(number: str) -> bool:
+def hungary_insurance(number: str) -> bool:
     """TAJ: digits times 3 and 7 in turn, modulo 10."""
     return _weighted(number[:8], (3, 7) * 4) % 10 == int(number[8])
 
 
-def hungarian_tax(number: str) -> bool:
+def hungary_tax(number: str) -> bool:
     """Adóazonosító jel of a person: begins with 8, digits times their place, modulo 11."""
     return number[0] == "8" and _weighted(number[:9], range(1, 10)) % 11 == int(number[9])
 
@@ -54,12 +54,12 @@ def indian_trader(number: str) -> bool:
     return number[5] == "P" and check("in_.gstin")(number)
 
 
-def korean_resident(number: str) -> bool:
+def korea_resident(number: str) -> bool:
     """Resident registration: a date of birth and the code of a century. Those since October 2020 have no checksum."""
-    return _KOREAN.fullmatch(number) is not None
+    return _KOREA.fullmatch(number) is not None
 
 
-def russian_insurance(number: str) -> bool:
+def russia_insurance(number: str) -> bool:
     """СНИЛС: digits times their place from the end, modulo 101, of which 100 counts as 0."""
     return _weighted(number[:9], range(9, 0, -1)) % 101 % 100 == int(number[9:])
 
@@ -89,12 +89,12 @@ _OWN: dict[str, Callable[[str], bool]] = {
     for function in (
         british_insurance,
         german_health,
-        german_insurance,
+        germany_insurance,
         indian_trader,
-        hungarian_insurance,
-        hungarian_tax,
-        korean_resident,
-        russian_insurance,
+        hungary_insurance,
+        hungary_tax,
+        korea_resident,
+        russia_insurance,
         singaporean_identity,
         spanish_insurance,
         any_number,

@@ -136,11 +136,16 @@ def redact_json(value: Any, redact: Callable[[str], str], min_number: int) -> An
         for key, element in value.items():
             redacted_items[_unique_key(redact(key), redacted_items)] = redact_json(element, redact, min_number)
         return redacted_items
+    return _redact_number(value, redact, min_number)
+
+
+def _redact_number(value: Any, redact: Callable[[str], str], min_number: int) -> Any:
+    """A whole number from `min_number` redacted; every other value unchanged."""
     number = json_values.as_integer(value)
-    if number is not None and abs(number) >= min_number:
-        redacted = redact(str(number))
-        return value if redacted == str(number) else redacted
-    return value
+    if number is None or abs(number) < min_number:
+        return value
+    redacted = redact(str(number))
+    return value if redacted == str(number) else redacted
 
 
 def _unique_key(key: str, taken: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import phonenumbers
@@ -52,6 +52,12 @@ def month_evidence(records: pa.Table, hash_number: Callable[[str], str]) -> dict
     return {"numbers": numbers, "languages": dict(sorted((+languages).items()))}
 
 
+def _regions_of_numbers(counted: Counter[str], distinct: Mapping[str, Collection[str]]) -> list[str]:
+    """The regions that enough different numbers are of, the likeliest first."""
+    supported = [region for region in _likeliest_first(counted, _NUMBERS_SHIFT) if len(distinct[region]) >= MIN_NUMBERS]
+    return [region for region in supported if region in phonenumbers.SUPPORTED_REGIONS]
+
+
 def regions(months: Iterable[Mapping[str, Any]], zones: Iterable[str] = ()) -> tuple[str, ...]:
     """The countries derived from the evidence of all months and from time zones, the likeliest first."""
     counted, distinct, spoken = Counter[str](), dict[str, set[str]](), Counter[str]()
@@ -61,11 +67,7 @@ def regions(months: Iterable[Mapping[str, Any]], zones: Iterable[str] = ()) -> t
             distinct.setdefault(region, set()).update(hashes)
         spoken.update(month["languages"])
     at_home = dict.fromkeys(region for zone in zones if (region := region_of_zone(zone)))
-    by_numbers = [
-        region
-        for region in _likeliest_first(counted, _NUMBERS_SHIFT)
-        if len(distinct[region]) >= MIN_NUMBERS and region in phonenumbers.SUPPORTED_REGIONS
-    ]
+    by_numbers = _regions_of_numbers(counted, distinct)
     regions_by_code = text_region.regions_by_language()
     by_language = [
         regions_by_code[code]

@@ -160,6 +160,13 @@ def _is_certain(sign: regex.Match[str]) -> bool:
     return bool(sign["bracketed"] or sign["word"] or sign["doubled"] or sign["plain"])
 
 
+def _is_around_at(local: regex.Match[str], sign: regex.Match[str], domain: regex.Match[str]) -> bool:
+    """Whether the parts around the word `at` are those of an address."""
+    is_stressed = sign["at"].isupper() and not local[0].isupper()
+    signs = (_SPELT_DOT.search(domain[0]), _ADDRESS_SIGN.search(local[0]), _PROVIDERS.match(domain[0]))
+    return is_stressed or any(signs)
+
+
 def _is_address(text: str, local: regex.Match[str], sign: regex.Match[str], domain: regex.Match[str]) -> bool:
     """Whether the parts are an address; the surer the sign, the less is asked of them."""
     if _is_certain(sign):
@@ -175,9 +182,7 @@ def _is_address(text: str, local: regex.Match[str], sign: regex.Match[str], doma
     if _is_sentence(local[0], domain[0]):
         return False
     if sign["at"]:
-        spelt = _SPELT_DOT.search(domain[0]) is not None
-        stressed = sign["at"].isupper() and not local[0].isupper()
-        return spelt or stressed or bool(_ADDRESS_SIGN.search(local[0]) or _PROVIDERS.match(domain[0]))
+        return _is_around_at(local, sign, domain)
     return len(local[0]) > 1 and not _TIME.fullmatch(local[0])
 
 

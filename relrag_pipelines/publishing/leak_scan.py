@@ -27,7 +27,8 @@ from relrag_pipelines.pii import nested_text
 from relrag_pipelines.pii.known_values import KnownValues
 from relrag_pipelines.publishing import event_database, lake_rows
 from relrag_pipelines.stages.leak_rules import LeakRules
-from relrag_pipelines.stores import catalog, retired_generations, vectors
+from relrag_pipelines.stores import catalog, retired_generations, vector_store
+from relrag_pipelines.stores.vectors.protocol import StoreError
 from relrag_pipelines.workspace import Workspace
 
 _BATCH_ROWS, _THREADS = 4_096, 2
@@ -81,6 +82,13 @@ def scan_home(workspace: Workspace) -> LeakScan:
     return scan(workspace, LeakRules(workspace), names, thorough=True)
 
 
+def _leaks_of_names(rules: LeakRules, names: Iterable[str]) -> Iterator[Leak]:
+    """The replaced values in names of files."""
+    for name in names:
+        for entity in sorted(rules.known.entities_in(name)):
+            yield Leak(str(Path(name).parent), "name of a file", "-", entity)
+
+
 def scan(
     workspace: Workspace,
     rules: LeakRules,
@@ -98,9 +106,7 @@ def scan(
     result = LeakScan()
     enabled = workspace.settings.pii_redaction_enabled
     existing = [name for name in names if enabled and _exists(workspace.home, name)]
-    for name in existing:
-        entities = sorted(rules.known.entities_in(name))
-        result.leaks += [Leak(str(Path(name).parent), "name of a file", "-", entity) for entity in entities]
+    result.leaks += _leaks_of_names(rules, existing)
     months = [name for name in existing if lake_rows.is_month(name)]
     for month_result in _scan_months(workspace.home, rules, months, thorough):
         result.add(month_result)
@@ -141,7 +147,7 @@ def _scan_file(rules: LeakRules, name: str, tables: Iterator[_Rows], thorough: b
     try:
         for rows in tables:
             result.leaks += find(rules, name, rows, thorough=thorough)
-    except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
+    except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, StoreError) as error:
         result.unread.append(f"{name} ({type(error).__name__})")
     return result
 
@@ -178,8 +184,8 @@ def _tables_of_file(
         yield from _catalog_rows(path, searched)
     elif head.startswith(b"SQLite format 3"):
         yield from _sqlite(path, since or {})
-    elif path.name in vectors.PACKED and path.parent.name == retired_generations.VECTORS:
-        yield from _grouped_rows("payloads of points", vectors.payloads(path.parent))
+    elif path.name in vector_store.PACKED and path.parent.name == retired_generations.VECTORS:
+        yield from _grouped_rows("payloads of points", vector_store.payloads(path.parent))
     elif retired_generations.VECTORS not in (path.parent.name, path.parent.parent.name):
         with path.open("rb") as lines:
             yield from _line_rows(path.name, lines)

@@ -36,10 +36,11 @@ from relrag_pipelines.stores import (
     graph_indexes,
     lake,
     vector_pruning,
-    vectors,
+    vector_store,
 )
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.stores.retired_generations import VECTORS
+from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
 from relrag_pipelines.workspace import Workspace
 
 CATALOG = catalog.NAME
@@ -130,10 +131,10 @@ def _build_full(workspace: Workspace, info: dict[str, Any], values: KnownValues)
         batches = centred_vectors.centre_batches(batches, info["means"], info["dimension"])
         shape = info["dimension"], info["spans"]
         if target := _collection(workspace):
-            points.append(vectors.build(folder / VECTORS, batches, workspace.each, *shape, target))
+            points.append(vector_store.build(folder / VECTORS, batches, workspace.each, *shape, target))
             return
         with workspace.dedicated_worker() as (executor, workers):
-            points.append(vectors.build(folder / VECTORS, batches, workers.each, *shape, executor=executor))
+            points.append(vector_store.build(folder / VECTORS, batches, workers.each, *shape, executor=executor))
 
     parts = inputs.month_files(workspace, folder, set(info["months"]), bool(info["embedder"]), values)
     counts = catalog_build.build(
@@ -154,7 +155,7 @@ def _build_incremental(workspace: Workspace, info: dict[str, Any], values: Known
     previous = _current_catalog(workspace)
     base_info = build_info.read(previous.parent) if previous else {}
     replaced = _changed_months(workspace, info, base_info) if previous else None
-    if not previous or replaced is None or vectors.missing_parts(previous.with_name(VECTORS)):
+    if not previous or replaced is None or vector_store.missing_parts(previous.with_name(VECTORS)):
         return None
     folder, points = _begin(workspace), []
     number = generations.next_number(workspace.home)
@@ -165,7 +166,7 @@ def _build_incremental(workspace: Workspace, info: dict[str, Any], values: Known
     def index(batches: Iterator[pa.RecordBatch], removed_ids: Sequence[str]) -> None:
         base_vectors, new_vectors = previous.with_name(VECTORS), folder / VECTORS
         batches = centred_vectors.centre_batches(batches, info["means"], info["dimension"])
-        points.append(vectors.extend(base_vectors, new_vectors, batches, removed_ids, workspace.each, number))
+        points.append(vector_store.extend(base_vectors, new_vectors, batches, removed_ids, workspace.each, number))
 
     parts = inputs.month_files(workspace, folder, set(replaced), bool(info["embedder"]), values)
     try:
@@ -231,7 +232,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
         "counts": {**counts, "deleted": deleted},
         "forgotten": last_rule,
     }
-    if collection := vectors.collection(folder / VECTORS):
+    if collection := vector_store.collection(folder / VECTORS):
         manifest["collection"] = collection.name
     # deleted and forgotten records, and text of another policy, must not stay in older generations or vectors
     forget = bool(deleted) or incomparable or last_rule > former.get("forgotten", 0)
@@ -268,7 +269,7 @@ def _begin(workspace: Workspace) -> Path:
     return folder
 
 
-def _collection(workspace: Workspace) -> vectors.CollectionRef | None:
+def _collection(workspace: Workspace) -> CollectionRef | None:
     """A new collection for the next generation; None if the vectors stay in its folder.
 
     Its name is unique: two archives of the same name, or a copy of one, may share a server.
@@ -278,7 +279,7 @@ def _collection(workspace: Workspace) -> vectors.CollectionRef | None:
         return None
     number = generations.next_number(workspace.home)
     name = f"relrag-{settings.archive}-{number}-{secrets.token_hex(4)}"
-    return vectors.CollectionRef(settings.qdrant_url, name, number, quantization=settings.qdrant_quantization)
+    return CollectionRef(settings.qdrant_url, name, number, quantization=settings.qdrant_quantization)
 
 
 def _finish_build_info(folder: Path, info: dict[str, Any]) -> None:

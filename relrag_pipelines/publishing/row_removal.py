@@ -19,11 +19,8 @@ from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.workspace import Workspace
 
 
-def remove_rows(workspace: Workspace, leaks: Collection[Leak]) -> list[Leak]:
-    """Removes rows from the lake and rebuilds the tables that depend on them; returns the removed leaks.
-
-    A table that is rebuilt loses no rows here: after the rebuild it may hold no leak.
-    """
+def _rows_of(leaks: Iterable[Leak]) -> tuple[dict[tuple[str, str], dict[str, dict[int, str]]], dict[str, set[int]]]:
+    """The rows that leak: by source and month, table and row, with their records; and by table of the whole archive."""
     months: dict[tuple[str, str], dict[str, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
     tables: dict[str, set[int]] = defaultdict(set)
     for leak in leaks:
@@ -32,6 +29,15 @@ def remove_rows(workspace: Workspace, leaks: Collection[Leak]) -> list[Leak]:
             tables[table].add(leak.row)
         else:
             months[parts[0], parts[1].removesuffix(".parquet")][table][leak.row] = leak.record
+    return months, tables
+
+
+def remove_rows(workspace: Workspace, leaks: Collection[Leak]) -> list[Leak]:
+    """Removes rows from the lake and rebuilds the tables that depend on them; returns the removed leaks.
+
+    A table that is rebuilt loses no rows here: after the rebuild it may hold no leak.
+    """
+    months, tables = _rows_of(leaks)
     changed = {f"lake/{table}/{archive_tables.FILE}" for table in tables}
     for (source, month), records in sorted(months.items()):
         cut_tables = _remove_from_month(workspace, source, month, records)

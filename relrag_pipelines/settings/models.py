@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
+from relrag_pipelines import languages
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.privacy.key_stores import KeyFile, Keyring, KeyStore, KeyVariable
 from relrag_pipelines.privacy.loopback import is_loopback_url
@@ -22,6 +23,8 @@ from relrag_pipelines.stores.shared_key_edges import MAX_RECORDS
 
 CONFIG_NAME = "relrag.toml"
 BUILT_IN = ("e5", "minilm")
+_DEFAULT_LANGUAGE = languages.language(languages.DEFAULT).name.capitalize()
+_FORMER = frozenset({"answer_min_coverage", "golden_margin"})
 """embedders that need no account and send nothing"""
 STRUCTURED = frozenset(
     {"folder", "sources", "pii_policies", "pii_allow_list", "pii_regions", "graphrag", "people", "web_users"}
@@ -340,7 +343,8 @@ class Settings(BaseModel):
     embedder: Literal["none", "e5", "minilm", "fastembed", "openai", "cohere"] = Field(
         "e5",
         description="dense vectors, for search by meaning; e5: built in, all languages, nothing leaves this machine; "
-        "minilm: built in, English, a third faster; fastembed: any ONNX model; openai and cohere send the redacted "
+        f"minilm: built in, {_DEFAULT_LANGUAGE}, a third faster; fastembed: any ONNX model; "
+        "openai and cohere send the redacted "
         "text of passages and questions to that service; none: words only (sparse)",
     )
     embedding_model: str = Field("", description="model of the embedder, for fastembed also a folder; else its usual")
@@ -482,9 +486,6 @@ class Settings(BaseModel):
         "llama.cpp and text-embeddings-inference are understood too",
     )
     rerank_seconds: int = Field(5, ge=1, description="time that each of two tries of the reranker may take")
-    answer_min_coverage: float = Field(
-        0.5, ge=0, le=1, description="share of a question's weight that a passage must cover to count as an answer"
-    )
     answerer: Literal["extractive", "local", "openai", "cohere"] = Field(
         "extractive",
         description="who answers; extractive: excerpts of the archive; local: a model on this machine reads the first "
@@ -603,8 +604,8 @@ class Settings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _without_former(cls, values: Any) -> Any:
-        """Ignores settings of earlier versions: `golden_significance` has replaced `golden_margin`."""
-        return {name: value for name, value in values.items() if name != "golden_margin"}
+        """Ignores settings of earlier versions, so that a configuration that sets one is still read."""
+        return {name: value for name, value in values.items() if name not in _FORMER}
 
     @model_validator(mode="before")
     @classmethod

@@ -16,6 +16,15 @@ _NAMED = ("name", "kind", "path")
 """options that the template gives each source"""
 
 
+def _setting(name: str, chosen: Mapping[str, Any], remark: str) -> list[str]:
+    """The lines of a setting: its description, a remark, and its value, which is a comment where it is the default."""
+    declared = Settings.model_fields[name]
+    value = chosen.get(name, declared.get_default(call_default_factory=True))
+    mark = "" if name in chosen else "# "
+    comments = [f"# {remark}"] if remark else []
+    return [f"# {declared.description}", *comments, f"{mark}{name} = {_toml(value)}", ""]
+
+
 def template(
     archive: str, sources: list[dict[str, Any]], chosen: Mapping[str, Any], remarks: Mapping[str, str] | None = None
 ) -> str:
@@ -25,13 +34,8 @@ def template(
     is not Unicode.
     """
     lines = ["# Settings of this archive. Commented lines show the defaults; docs/settings.md explains them all.", ""]
-    for name, declared in Settings.model_fields.items():
-        if name in STRUCTURED:
-            continue
-        value = {"archive": archive, **chosen}.get(name, declared.get_default(call_default_factory=True))
-        mark = "" if name == "archive" or name in chosen else "# "
-        comments = [f"# {remark}"] if (remark := (remarks or {}).get(name)) else []
-        lines += [f"# {declared.description}", *comments, f"{mark}{name} = {_toml(value)}", ""]
+    for name in filter(lambda name: name not in STRUCTURED, Settings.model_fields):
+        lines += _setting(name, {"archive": archive, **chosen}, (remarks or {}).get(name, ""))
     channel, policy = next(iter(POLICIES.items()))
     lines += ["# Redaction of a channel can be changed, by a table such as this:", f"#   [pii_policies.{channel}]"]
     lines += [*(f"#   {name} = {_toml(value)}" for name, value in policy.items()), ""]

@@ -18,7 +18,6 @@ from relrag_pipelines import languages
 
 if TYPE_CHECKING:
     from relrag_pipelines.sources import Lister, Reader
-    from relrag_pipelines.sources.remote import Fetcher
 
 
 @functools.cache
@@ -170,7 +169,7 @@ class Kind:
     facts: bool = False
     """its records (of the first type) state facts under titles; a fact's value may be another record's title"""
     fetcher: str = ""
-    """its module with `fetch`, which mirrors a server; see remote/. Empty: nothing is fetched"""
+    """its module with `fetch`, which mirrors a server (`remote.fetcher_of`). Empty: nothing is fetched"""
     consents: bool = False
     """its secret is made by a consent in a browser, which `relrag login` asks for"""
     url_schemes: tuple[str, ...] = ()
@@ -188,11 +187,6 @@ class Kind:
     def ids_begin(self) -> str:
         """How the ids of its records begin."""
         return self.id_prefix or self.name
-
-    @property
-    def fetch(self) -> Fetcher:
-        """Its fetcher, imported when first used."""
-        return cast("Fetcher", importlib.import_module(f"{__package__}.{self.fetcher}").fetch)
 
     @property
     def rag_source_type(self) -> str:

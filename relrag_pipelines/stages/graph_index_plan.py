@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from relrag_pipelines import embedders
-from relrag_pipelines.settings import GraphRAG
+from relrag_pipelines.settings import Collection, GraphRAG, Settings
 from relrag_pipelines.stages.month_range import with_partition
 from relrag_pipelines.stages.whole_archive import month_outputs
 from relrag_pipelines.stores import archive_tables, graph_indexes, lake
@@ -86,20 +87,26 @@ def expected_fingerprint(workspace: Workspace, collection: str, months: Mapping[
         for entry_ in [_entry(workspace, table)]
         if entry_
     ]
-    decisive = {
+    decisive = _decisive_settings(settings, collection_settings)
+    return InputFingerprint(fingerprint([passages, people]), VERSION, settings_fingerprint(decisive))
+
+
+def _decisive_settings(settings: Settings, collection: Collection) -> dict[str, Any]:
+    """The settings that an index depends on."""
+    decisive: dict[str, Any] = {
         "method": settings.graphrag.method,
-        "since": collection_settings.since,
-        "until": collection_settings.until,
+        "since": collection.since,
+        "until": collection.until,
     }
     if model := embedders.model(settings):
         decisive["embedder"] = model.name
-    if collection_settings.since or collection_settings.until:
+    if collection.since or collection.until:
         decisive["timezone"] = settings.timezone
     if settings.graphrag.method == "llm":
         decisive |= {
             name: getattr(settings.graphrag, name) for name in ("service", "model", "url", "gleanings", "claims")
         }
-    return InputFingerprint(fingerprint([passages, people]), VERSION, settings_fingerprint(decisive))
+    return decisive
 
 
 def stale(workspace: Workspace, months: Mapping[str, Manifest], changing: Iterable[str] = ()) -> list[StaleGraph]:

@@ -109,15 +109,13 @@ def plan(
     stale = stale_months(surveys)
     tables = stale_stages(archive or ArchiveState(), surveys, stale)
     outdated = published != current_hash or search_again
-    reason = ""
-    if published is None:
-        reason = "nothing is published yet"
-    elif exports or stale or tables:
-        reason = "what it is made from changes"
-    elif published != current_hash:
-        reason = "what it was made from has changed"
-    elif search_again:
-        reason = "values that were replaced have to be looked for again"
+    reasons = {
+        "nothing is published yet": published is None,
+        "what it is made from changes": bool(exports or stale or tables),
+        "what it was made from has changed": published != current_hash,
+        "values that were replaced have to be looked for again": search_again,
+    }
+    reason = next((reason for reason, holds in reasons.items() if holds), "")
     stale_names = {stage.stage for stage in tables}
     unfinished = {} if archive is None else archive.unfinished
     remaining = {stage: why for stage, why in unfinished.items() if stage not in stale_names}
@@ -243,14 +241,15 @@ def expected_inputs_hash(workspace: Workspace, surveys: Iterable[SourceState]) -
     """Hash of all that a generation is made from, in the order of relrag.toml."""
     surveys = list(surveys)
     tables = [
-        [one.source, [[table, month_outputs(one.manifests[table])] for table in PUBLISHED_TABLES]] for one in surveys
+        [survey.source, [[table, month_outputs(survey.manifests[table])] for table in PUBLISHED_TABLES]]
+        for survey in surveys
     ]
     failures = [
         [source.name, fingerprint([repr(failure) for failure in unit_state.load_failures(workspace.home, source.name)])]
         for source in workspace.settings.sources
     ]
     whole = [
-        [table, held.output if (held := archive_tables.entry(workspace.home, table)) else ""] for table in PUBLISHED
+        [table, entry.output if (entry := archive_tables.entry(workspace.home, table)) else ""] for table in PUBLISHED
     ]
     # a generation without vectors is replaced once all are there, even where the last months have none
     embedder = [model.name] if (model := embedding_model(workspace, surveys)) else []

@@ -152,12 +152,6 @@ def open(path: Path, threads: int | None = None) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def batches(path: Path, size: int = BATCH) -> Iterator[pa.RecordBatch]:
-    """All chunks of a catalog in the order of their ids, which they are stored in, with their person ids."""
-    with open(path) as connection:
-        yield from connection.sql("FROM chunks").to_arrow_reader(size)
-
-
 def count_removed(path: Path, previous: Path | None) -> int:
     """How many records and failures the previous catalog has that this one has no more, or no longer with that text.
 
@@ -181,6 +175,17 @@ def count_dangling(path: Path) -> dict[str, int]:
     with _shared() as connection:
         attach(connection, path, "catalog", "base", temporary=("records", "chunks", "asset_asset_edges"))
         return {name: count(connection, query) for name, query in sql.DANGLING.items()}
+
+
+def _select(table: str, columns: str, layers: Sequence[str], hidden: str) -> str:
+    """The query for a table of a catalog and, as a second layer, its base, without its `hidden` months."""
+    top, *base = layers
+    if base and table == "terms":
+        return f"SELECT * FROM {base[0]}.terms"  # noqa: S608
+    select = f"SELECT {columns} FROM {top}.{table}"  # noqa: S608
+    if base and table in LAYERED:
+        select += f" UNION ALL SELECT {columns} FROM {base[0]}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
+    return select
 
 
 def attach(
@@ -207,13 +212,10 @@ def attach(
         # written out: a filter on a list is cheaper in every query than a join with a table
         hidden = ", ".join(quote(month) for (month,) in months) or "''"
     views = []
+    layers = (name, base) if base_path.exists() else (name,)
     for table in temporary or STORED:
-        columns = "* EXCLUDE (lake_month)" if not prefix and _LAKE_MONTH in EXTRA_COLUMNS.get(table, ()) else "*"
-        select = f"SELECT {columns} FROM {name}.{table}"  # noqa: S608
-        if base_path.exists() and table in LAYERED:
-            select += f" UNION ALL SELECT {columns} FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
-        elif base_path.exists() and table == "terms":
-            select = f"SELECT * FROM {base}.terms"  # noqa: S608
+        without_month = not prefix and _LAKE_MONTH in EXTRA_COLUMNS.get(table, ())
+        select = _select(table, "* EXCLUDE (lake_month)" if without_month else "*", layers, hidden)
         views.append(f"CREATE {'TEMP ' if temporary else ''}VIEW {prefix}{table} AS {select}")
     connection.execute(";".join(views))
 

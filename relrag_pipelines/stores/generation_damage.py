@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from relrag_pipelines.files import sealed_json
-from relrag_pipelines.stores import retired_generations, vectors
+from relrag_pipelines.stores import retired_generations, vector_store
 from relrag_pipelines.stores.generations import LOCK, file_entries, list_files, manifest_values
 from relrag_pipelines.stores.retired_generations import VECTORS
+from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
 
 
-def on_server(home: Path, number: int) -> vectors.CollectionRef | None:
+def on_server(home: Path, number: int) -> CollectionRef | None:
     """Where a generation has its vectors, if on a server and if that can be told."""
     return retired_generations.on_server(home / "published" / str(number))
 
 
 def missing_on_servers(home: Path, number: int) -> str:
     """What a generation lacks on a server; empty where it has all. Raises StoreError where that cannot be asked."""
-    return vectors.missing_parts(home / "published" / str(number) / VECTORS)
+    return vector_store.missing_parts(home / "published" / str(number) / VECTORS)
 
 
 def verify(home: Path, number: int, *, carried: bool = True) -> list[str]:

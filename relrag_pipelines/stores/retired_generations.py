@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores import vector_store
+from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
+from relrag_pipelines.stores.vectors.protocol import StoreError
 
 VECTORS = "vectors"
 """the folder of a generation that holds its vectors, or says where they are"""
@@ -34,17 +36,17 @@ def remove(home: Path, retained: Sequence[int]) -> None:
         failpoint("generation.remove", retired)
         if on_server(retired):
             try:
-                vectors.delete_remote(retired / VECTORS, sharing)
-            except (vectors.StoreError, ValueError):
+                vector_store.delete_remote(retired / VECTORS, sharing)
+            except (StoreError, ValueError):
                 _remove_all_but_vectors(retired)
                 continue
         shutil.rmtree(retired, ignore_errors=True)
 
 
-def on_server(path: Path) -> vectors.CollectionRef | None:
+def on_server(path: Path) -> CollectionRef | None:
     """Where the generation in that folder has its vectors, if on a server and if that can be told."""
     try:
-        return vectors.collection(path / VECTORS)
+        return vector_store.collection(path / VECTORS)
     except ValueError:
         return None
 

@@ -21,7 +21,7 @@ _ENOUGH = 400
 """characters by which a language is told; more take longer and change nothing"""
 
 _WORD = re.compile(r"[^\W\d_]+")
-_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_ROMAN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 
 
 def identify(text: str) -> str:
@@ -58,6 +58,6 @@ def in_default_language(text: str) -> bool:
     words = _WORD.findall(text)
     if not text.isascii():
         letters = "".join(words)
-        if 2 * len(_LATIN.findall(letters)) < len(letters):
+        if 2 * len(_ROMAN.findall(letters)) < len(letters):
             return False
     return foreign_signs(text) <= 0

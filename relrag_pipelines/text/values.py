@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -67,7 +67,7 @@ def _patterns() -> Mapping[ValueType, re.Pattern[str]]:
     """A pattern a type; what an earlier type takes is left to no later one."""
     months, weekdays = _either(_months()), _either(_weekdays())
     currency, percent, hour = (_words(name) for name in ("currencies", "percents", "hours"))
-    prefix = f"(?:[{''.join(one.prefixes for one in languages.languages())}]{{1,2}}-?)?"
+    prefix = f"(?:[{''.join(language.prefixes for language in languages.languages())}]{{1,2}}-?)?"
     patterns: dict[ValueType, tuple[str, ...]] = {
         "contact": (
             r"<(?:PHONE_NUMBER|EMAIL_ADDRESS)[^>]*>",
@@ -144,15 +144,21 @@ def _number(text: str) -> str:
     return f"{digits}.{fraction[0][1:]}" if fraction else digits
 
 
+def _first_number(names: Iterable[str], numbers: Mapping[str, int]) -> int | None:
+    """The number of the first of these names that has one."""
+    return next((numbers[name] for name in names if name in numbers), None)
+
+
 def _day(text: str) -> str:
     """`month-day`, or the number of the day of the week."""
     words = [word.lower() for word in re.findall(r"[^\W\d_]+", text)]
     names = [word for prefixed in words for word in (prefixed, prefixed[1:], prefixed[2:])]
     figures = [int(number) for number in re.findall(r"\d+", text)]
-    if month := next((_months()[name] for name in names if name in _months()), 0):
+    if month := _first_number(names, _months()):
         return f"{month}-{next(number for number in figures if number < 32)}"
     if not figures:
-        return next((str(_weekdays()[name]) for name in names if name in _weekdays()), "")
+        weekday = _first_number(names, _weekdays())
+        return "" if weekday is None else str(weekday)
     first, second, third = (*figures, 0, 0)[:3]
     return f"{second}-{third}" if first > 31 else f"{second}-{first}"
 

@@ -271,7 +271,12 @@ def _extent(units: Sequence[QuotableSpan], start: int, end: int, asks: Callable[
         if size > _MAX_CHARACTERS:
             break
         first, last = (first, last + 1) if forward else (first - 1, last)
+    return first, _end_with_reply(units, last, asks)
+
+
+def _end_with_reply(units: Sequence[QuotableSpan], last: int, asks: Callable[[str], bool]) -> int:
+    """The last span of an excerpt that ends with `last`, or where that asks, with what follows."""
     limit = min(len(units), last + _REPLY_SPANS)
     while last + 1 < limit and asks(units[last].text):
         last += 1
-    return first, last
+    return last

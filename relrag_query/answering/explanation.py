@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores.vectors.protocol import ANYWHERE
 from relrag_query.answering import listing
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
@@ -16,7 +16,7 @@ from relrag_query.understanding.time_expressions import TimeRange
 
 def explain_query(
     context: QueryContext,
-    wanted: listing.ListingRequest | None,
+    request: listing.ListingRequest | None,
     hits: Sequence[Hit],
     zone: ZoneInfo,
     *,
@@ -24,14 +24,17 @@ def explain_query(
 ) -> list[str]:
     """How a question was understood: which days, what is listed, that nothing is said in the channel it names."""
     when = context.question.time
-    # a month or a day may be a word of the text, of a passage of another time
-    timed = when and (when.relative or not hits or any(hit.in_time for hit in hits))
-    said = [_explain_time(when, zone)] if when and (timed or when.newest is not None) else []
-    if wanted and hits:
-        said.append(listing.describe_listing(wanted, hits))
+    lines = [_explain_time(when, zone)] if when and _counts_as_time(when, hits) else []
+    if request and hits:
+        lines.append(listing.describe_listing(request, hits))
     if elsewhere:
-        said.append(f"No {CHANNEL_NAMES[context.question.channels]} answers this; what follows is from elsewhere.")
-    return said
+        lines.append(f"No {CHANNEL_NAMES[context.question.channels]} answers this; what follows is from elsewhere.")
+    return lines
+
+
+def _counts_as_time(when: TimeRange, hits: Sequence[Hit]) -> bool:
+    """Whether the question means that time; a month or a day may be a word of the text, of another time."""
+    return when.newest is not None or when.relative or not hits or any(hit.in_time for hit in hits)
 
 
 def _explain_time(when: TimeRange, zone: ZoneInfo) -> str:
@@ -50,20 +53,23 @@ def explain_semantic_only(context: QueryContext, hits: Sequence[Hit]) -> list[st
     return [f"No passage holds {words or 'a word of this'}; what follows is only near in meaning."]
 
 
-def describe_scope(context: QueryContext, passages: int, zone: ZoneInfo, *, listed: bool) -> str:
-    """Where was looked, with the number of passages that the limits leave of all `passages`."""
+def _sources_of_kinds(context: QueryContext, kinds: Sequence[str]) -> tuple[str, ...]:
+    """The names of the sources of some kinds; of all sources if no kind is given."""
+    return tuple(source.name for source in context.settings.sources if not kinds or source.kind in kinds)
+
+
+def describe_scope(context: QueryContext, zone: ZoneInfo, *, listed: bool) -> str:
+    """Where was looked, with the number of passages that the limits leave."""
     timed = context.question.time is not None and (listed or context.question.time.relative)
     where = context.limits_in_time if timed else context.limits
-    names = where.sources or tuple(
-        source.name for source in context.settings.sources if not where.kinds or source.kind in where.kinds
-    )
-    count = passages if where == vectors.ANYWHERE else context.vectors.count(where)
+    names = where.sources or _sources_of_kinds(context, where.kinds)
+    count = context.passage_count if where == ANYWHERE else context.vectors.count(where)
     kinds = f" of kind {', '.join(where.kinds)}" if where.kinds else ""
     about = " that have to do with the person" if where.person_ids else ""
-    said = f"{count} passage{'s' * (count != 1)}{kinds}{about}" + (f" in {', '.join(names)}" if names else "")
+    scope = f"{count} passage{'s' * (count != 1)}{kinds}{about}" + (f" in {', '.join(names)}" if names else "")
     if where.ts_from is not None or where.ts_to is not None:
-        said += f", {_days(where.ts_from, where.ts_to, zone)}"
-    return said
+        scope += f", {_days(where.ts_from, where.ts_to, zone)}"
+    return scope
 
 
 def _days(since: int | None, until: int | None, zone: ZoneInfo) -> str:

@@ -90,9 +90,9 @@ class RankedQuestion:
 Feature = Callable[[RankedQuestion, Candidate, CandidateTokens], float]
 
 
-def feature_rows(candidates: Sequence[Candidate], context: QueryContext) -> Vectors:
-    """A row of features for each candidate; those of meaning are still 0, see `with_meaning`."""
-    question = RankedQuestion(
+def _ranked_question(candidates: Sequence[Candidate], context: QueryContext) -> RankedQuestion:
+    """The question with what its candidates are compared to."""
+    return RankedQuestion(
         context=context,
         terms=[term for term in context.question.terms if term.weight],
         asked=context.question.values & VALUE_TYPES.keys(),
@@ -101,6 +101,11 @@ def feature_rows(candidates: Sequence[Candidate], context: QueryContext) -> Vect
         sent_by_named=_sent_by_named(candidates, context),
         times=sorted({candidate.unit.ts or 0 for candidate in candidates}),
     )
+
+
+def feature_rows(candidates: Sequence[Candidate], context: QueryContext) -> Vectors:
+    """A row of features for each candidate; those of meaning are still 0, see `with_meaning`."""
+    question = _ranked_question(candidates, context)
     rows = np.zeros((len(candidates), len(FEATURES)), np.float32)
     for row, candidate in zip(rows, candidates, strict=True):
         cancellation.check()
@@ -177,8 +182,8 @@ def tokens_of(candidate: Candidate) -> CandidateTokens:
 def _coverage_by_likeness(question: RankedQuestion, candidate: Candidate, candidate_tokens: CandidateTokens) -> float:
     """Share of the terms' weight that only words of similar letters hold: slips, and forms of a word."""
     total = sum(term.weight for term in question.terms)
-    absent = [term for term in question.terms if not term.light and term.match(candidate_tokens.near) <= _WEAK_MATCH]
-    absent = [term for term in absent if len(term.word) >= _COMPARED_LETTERS]
+    compared = [term for term in question.terms if not term.light and len(term.word) >= _COMPARED_LETTERS]
+    absent = [term for term in compared if term.match(candidate_tokens.near) <= _WEAK_MATCH]
     similar = [term for term in absent if _has_similar_word(bare(term.word).lower(), candidate_tokens.words)]
     return sum(term.weight for term in similar) / total if total else 0.0
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from relrag_pipelines.settings import Settings
-from relrag_query.answering.llm import AnswerError, writer
+from relrag_query.answering.chat_model import AnswerError
+from relrag_query.answering.llm import writer
 from relrag_query.understanding.intent import QueryIntent
 
 INSTRUCTIONS = """\
@@ -27,13 +28,12 @@ def infer(redacted: str, settings: Settings) -> tuple[list[QueryIntent], str]:
         return [], ""
     try:
         model = writer(settings)
-        said = "".join(model.write(INSTRUCTIONS, f"Question: {redacted}"))
+        reply = "".join(model.write(INSTRUCTIONS, f"Question: {redacted}"))
     except AnswerError as error:
         return [], f"{error}; the rules decide"
-    words = set(re.findall(r"[a-z_]+", said.casefold()))
-    found = [intent for intent in QueryIntent if intent.value in words]
-    if not found:
+    words = set(re.findall(r"[a-z_]+", reply.casefold()))
+    intents = [intent for intent in QueryIntent if intent.value in words]
+    if not intents:
         return [], f"{model.host} named no intent; the rules decide"
-    return [
-        one for one in found if one is not QueryIntent.GENERAL
-    ] or found, f"{model.model} at {model.host}; {model.usage}"
+    specific = [intent for intent in intents if intent.value != QueryIntent.GENERAL.value]
+    return specific or intents, f"{model.model} at {model.host}; {model.usage}"

@@ -82,6 +82,14 @@ class ListingRequest:
     """records by type"""
 
 
+def _content_terms(context: QueryContext, fillers: frozenset[str]) -> list[Term]:
+    """The words of a question that say more than what is listed, and when."""
+    if only_function_words(context.search_text):
+        return []
+    words = (term for term in context.question.terms if not (term.light or term.is_time))
+    return [term for term in words if not (listed_types(term.word) or _is_filler(bare(term.word), fillers))]
+
+
 def parse_listing(context: QueryContext) -> ListingRequest | None:
     """What the question asks to be listed; None where it asks for something else."""
     values = _values(context)
@@ -91,11 +99,7 @@ def parse_listing(context: QueryContext) -> ListingRequest | None:
     phrases = load_phrases().listing
     spoken = values["types"] and _SPOKEN.issuperset(values["types"])
     fillers = frozenset(phrases.fillers | phrases.held if spoken else phrases.fillers)
-    rest = [] if only_function_words(context.search_text) else [
-        term
-        for term in context.question.terms
-        if not (term.light or term.is_time or listed_types(term.word) or _is_filler(bare(term.word), fillers))
-    ]  # fmt: skip
+    rest = _content_terms(context, fillers)
     plain = context.question.plain
     values |= {"received": any(_is_said_with(phrases.to, term, plain) for term in rest)}
     names: frozenset[str] | None = frozenset()

@@ -13,15 +13,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from relrag_pipelines import model_service as service
-from relrag_pipelines.errors import RelragError
-from relrag_pipelines.language_models.model import PRICES, USUAL, Schema, local_connection, openai_key
+from relrag_pipelines.language_models.answer_schema import Schema
+from relrag_pipelines.language_models.model import PRICES, USUAL, local_connection, openai_key
 from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.workers import cancellation
+from relrag_query.answering.chat_model import AnswerError, ChatModel, Usage
 
 if TYPE_CHECKING:
     import cohere
@@ -34,50 +35,6 @@ RETRIES = 2
 _LOOK_SECONDS = 0.25
 """after which it is looked whether anybody still waits for the answer"""
 Event = TypeVar("Event")
-
-
-class AnswerError(RelragError):
-    """No answer could be written; the message says why and holds neither text nor key."""
-
-
-@dataclass
-class Usage:
-    """What an answer took, as the service counts it; 0 tokens where it does not say."""
-
-    tokens_read: int = 0
-    tokens_written: int = 0
-    price: tuple[float, float] | None = None
-    """of a million tokens read, and of a million written, in USD by the list; None where it is not known"""
-
-    @property
-    def usd(self) -> float | None:
-        """What it cost by the list price; None where that is not known."""
-        if self.price is None:
-            return None
-        read, written = self.price
-        return (self.tokens_read * read + self.tokens_written * written) / 1e6
-
-    def __str__(self) -> str:
-        cost = "" if self.usd is None else f", ${self.usd:.4f}"
-        return f"{self.tokens_read:,} tokens read and {self.tokens_written:,} written{cost}"
-
-
-class Write(Protocol):
-    """Asks a model."""
-
-    def __call__(self, instructions: str, request: str, schema: Schema | None = None) -> Iterator[str]:
-        """The pieces of the answer, of a JSON object where a schema is given; AnswerError where it breaks off."""
-
-
-@dataclass(frozen=True)
-class ChatModel:
-    """The model that writes."""
-
-    model: str
-    host: str
-    write: Write
-    usage: Usage = field(default_factory=Usage)
-    """grows as answers end"""
 
 
 def writer(settings: Settings) -> ChatModel:
@@ -235,9 +192,7 @@ def _cohere_pieces(
     for event in _first_accepted(attempts, (BadRequestError, UnprocessableEntityError)):
         if event.type == "message-end":
             is_complete = True
-            counted = event.delta.usage.tokens if event.delta and event.delta.usage else None
-            usage.tokens_read += int(counted.input_tokens or 0) if counted else 0
-            usage.tokens_written += int(counted.output_tokens or 0) if counted else 0
+            _count_tokens(event, usage)
         if event.type == "content-delta":
             message = event.delta.message if event.delta else None
             yield (message.content.text or "") if message and message.content else ""
@@ -314,3 +269,11 @@ def _next(received: queue.SimpleQueue[str | Exception | None], end: float) -> st
             if isinstance(piece, Exception):
                 raise piece
             return piece
+
+
+def _count_tokens(end: Any, usage: Usage) -> None:
+    """Adds the tokens that the last event of an answer of Cohere counts."""
+    counted = end.delta.usage.tokens if end.delta and end.delta.usage else None
+    if counted:
+        usage.tokens_read += int(counted.input_tokens or 0)
+        usage.tokens_written += int(counted.output_tokens or 0)

@@ -30,17 +30,17 @@ def add_named_records(evidence: Excerpts, hits: Sequence[Hit], context: QueryCon
 
     Both are shown. A name counts where exactly one record has it.
     """
-    said = "\n".join(excerpt.text for excerpt in evidence.excerpts)
-    hashes, files = list(dict.fromkeys(_HASH.findall(said))), list(dict.fromkeys(FILE_NAME.findall(said)))
+    text = "\n".join(excerpt.text for excerpt in evidence.excerpts)
+    hashes, files = list(dict.fromkeys(_HASH.findall(text))), list(dict.fromkeys(FILE_NAME.findall(text)))
     refs = catalog_reader.commits_and_files(context.connection, hashes, files)[:_MOST]
-    found = {hit.chunk.asset_id: hit for hit in reversed(hits)}
-    missing = [ref for ref in refs if ref not in found]
+    hits_by_ref = {hit.chunk.asset_id: hit for hit in reversed(hits)}
+    missing = [ref for ref in refs if ref not in hits_by_ref]
     passages = catalog_reader.asset_chunks(context.connection, missing) if missing else []
-    first = {one.asset_id: one for one in passages if not one.chunk_index and context.allows(one)}
+    first = {passage.asset_id: passage for passage in passages if not passage.chunk_index and context.allows(passage)}
     lowest = min((hit.score for hit in hits), default=0.0)
-    added = [Hit(one, lowest * NAMED, NAMED, ASSET_NEIGHBORHOOD, promoted=True) for one in first.values()]
+    added = [Hit(passage, lowest * NAMED, NAMED, ASSET_NEIGHBORHOOD, promoted=True) for passage in first.values()]
     if refs:
         context.note("named", f"the answer names {len(refs)} records, {len(added)} of them were not found before")
-    named = {found[ref].chunk.chunk_id for ref in refs if ref in found}
+    named = {hits_by_ref[ref].chunk.chunk_id for ref in refs if ref in hits_by_ref}
     shown = [replace(hit, promoted=True) if hit.chunk.chunk_id in named else hit for hit in hits]
     return [*shown, *load_extra(added, context)]

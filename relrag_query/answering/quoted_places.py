@@ -20,9 +20,9 @@ _WORDS = 12
 
 def locate(spans: Sequence[QuotableSpan], connection: Connection) -> list[QuotedPlace]:
     """The place of each, in their order."""
-    wanted = {one.asset_id for one in spans if _is_long(one)}
-    layouts = catalog_reader.layouts(connection, sorted(wanted)) if wanted else {}
-    return [_place(one, layouts.get(one.asset_id)) for one in spans]
+    long_refs = {span.asset_id for span in spans if _is_long(span)}
+    layouts = catalog_reader.layouts(connection, sorted(long_refs)) if long_refs else {}
+    return [_place(span, layouts.get(span.asset_id)) for span in spans]
 
 
 def _is_long(span: QuotableSpan) -> bool:
@@ -36,8 +36,8 @@ def _place(span: QuotableSpan, layout: Layout | None) -> QuotedPlace:
     offset = _offset(span) if layout else None
     if layout is None or offset is None:
         return QuotedPlace(span.ts, chunk.page_number, chunk.start_second)
-    page = _before(offset, [(one.start, one.number) for one in layout.pages])
-    second = _before(offset, [(one.start, one.start_second) for one in layout.speech])
+    page = _before(offset, [(part.start, part.number) for part in layout.pages])
+    second = _before(offset, [(part.start, part.start_second) for part in layout.speech])
     return QuotedPlace(
         span.ts, chunk.page_number if page is None else int(page), chunk.start_second if second is None else second
     )
@@ -46,11 +46,11 @@ def _place(span: QuotableSpan, layout: Layout | None) -> QuotedPlace:
 def _offset(span: QuotableSpan) -> int | None:
     """Of the quote in its record's text: lines are joined and stripped when a passage is cut into quotes."""
     words = span.text.split()[:_WORDS]
-    found = re.search(r"\s+".join(map(re.escape, words)), span.hit.chunk.text) if words else None
-    return span.hit.chunk.start + found.start() if found else None
+    match = re.search(r"\s+".join(map(re.escape, words)), span.hit.chunk.text) if words else None
+    return span.hit.chunk.start + match.start() if match else None
 
 
 def _before(offset: int, starts: Sequence[tuple[int, float]]) -> float | None:
     """What belongs to the last start at or before an offset."""
-    place = bisect_right([start for start, _ in starts], offset)
-    return starts[place - 1][1] if place else None
+    count = bisect_right([start for start, _ in starts], offset)
+    return starts[count - 1][1] if count else None

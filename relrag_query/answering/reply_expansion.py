@@ -43,13 +43,19 @@ def attach_replies(hits: list[Hit], context: QueryContext) -> list[Hit]:
     return [*(followed.get(hit.chunk.chunk_id, hit) for hit in hits), *replies]
 
 
+def _chat_waits(hit: Hit) -> bool:
+    """Whether a chat window ends with a question near the messages that match."""
+    matching = {hit.messages[position].asset_id for position in hit.matching}
+    *_, last = turns = quotable_spans(hit)[-_BEFORE:]
+    first_second = turns[0].ts or 0
+    latest = {message.asset_id for message in hit.messages if (message.ts or 0) >= first_second}
+    return expects_reply(last.text) and bool(matching & latest)
+
+
 def _waits(hit: Hit, terms: list[Term]) -> bool:
     """Whether what a hit says of the question asks, or what a chat says right behind it, and nothing of it replies."""
     if hit.messages:
-        matching = {hit.messages[place].asset_id for place in hit.matching}
-        *_, last = turns = quotable_spans(hit)[-_BEFORE:]
-        held = {one.asset_id for one in hit.messages if (one.ts or 0) >= (turns[0].ts or 0)}
-        return expects_reply(last.text) and bool(matching & held)
+        return _chat_waits(hit)
     if not record_type(hit.chunk.rag_source_type).mail or hit.chunk.section is not None:
         return False
     shares = [(term_coverage(terms, tokens(part)), part) for part in split(hit.chunk.text)]
@@ -61,8 +67,11 @@ def _continued(hit: Hit, context: QueryContext) -> Hit:
     end = hit.messages[-1].ts or 0
     windows = catalog_reader.following_chunks(context.connection, str(hit.chunk.thread_id), end, _BEHIND)
     members = list(dict.fromkeys(ref for window in windows for ref in window.members))
-    known = catalog_reader.messages(context.connection, members) if members else {}
-    later = sorted((one for one in known.values() if end < (one.ts or 0) <= end + _LATER), key=lambda one: one.ts or 0)
+    messages = catalog_reader.messages(context.connection, members) if members else {}
+    later = sorted(
+        (message for message in messages.values() if end < (message.ts or 0) <= end + _LATER),
+        key=lambda message: message.ts or 0,
+    )
     return replace(hit, messages=(*hit.messages, *later[:_BEHIND]))
 
 
@@ -70,11 +79,11 @@ def _reply(hit: Hit, context: QueryContext) -> Hit | None:
     """The mail that replies to this one, else the next of somebody else in its thread."""
     chunk = hit.chunk
     later = [
-        one
-        for one in catalog_reader.following_chunks(context.connection, str(chunk.thread_id), chunk.ts or 0, _BEHIND)
-        if one.from_ != chunk.from_ and context.allows(one)
+        mail
+        for mail in catalog_reader.following_chunks(context.connection, str(chunk.thread_id), chunk.ts or 0, _BEHIND)
+        if mail.from_ != chunk.from_ and context.allows(mail)
     ]
-    later.sort(key=lambda one: one.parent_asset_id != chunk.asset_id)
+    later.sort(key=lambda mail: mail.parent_asset_id != chunk.asset_id)
     if not later:
         return None
     return Hit(

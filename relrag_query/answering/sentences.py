@@ -12,7 +12,7 @@ from relrag_pipelines.text.stopwords import function_words
 from relrag_pipelines.text.written_dates import join_dates
 from relrag_query.retrieval.excerpts import readable_head
 from relrag_query.retrieval.hit import Hit, Message
-from relrag_query.understanding.phrases import bare, either, load_phrases
+from relrag_query.understanding.phrases import bare, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
 
 TURN_SECONDS = 300
@@ -107,11 +107,6 @@ def _headed(texts: Sequence[str]) -> Iterator[str]:
         elif names:
             text = f"{names}\n{text}"
         yield text
-
-
-def contains_value(text: str) -> bool:
-    """Whether a text holds a number, or names a month or a day."""
-    return _figure(load_phrases()).search(bare(text)) is not None
 
 
 def is_question(text: str, chat: bool = False) -> bool:
@@ -267,10 +262,3 @@ def _company(phrases: Phrases) -> re.Pattern[str]:
 def _quoted(phrases: Phrases) -> re.Pattern[str]:
     """A line that only quotes another mail, or says that it is quoted."""
     return re.compile(rf"\s*(?:>|(?:{phrases.text.quote_heading})$)")
-
-
-@functools.cache
-def _figure(phrases: Phrases) -> re.Pattern[str]:
-    """A number, or a word for a day or an hour."""
-    days = either(name for name in (*phrases.names.months, *phrases.names.weekdays) if len(name) > 3)
-    return re.compile(rf"\d|(?<!\w)(?:{phrases.date.prefix})?(?:{days}|{phrases.text.moment})(?!\w)", re.IGNORECASE)

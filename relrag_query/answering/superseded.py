@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from relrag_pipelines.languages import languages
 from relrag_pipelines.text.values import ValueType, values_in
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.features import VALUE_TYPES, SentenceScorer, column
@@ -29,7 +30,8 @@ _COVERAGE_LOSS = 0.05
 _WITHOUT_VALUE = frozenset({"where", "who", "why"})
 """what a question asks for that no value answers"""
 _VERSION = re.compile(r"(?<![^\W_])v(?:er(?:sion|ze)?)?[ ._-]?\d{1,2}(?![^\W_])|\(\d{1,2}\)|\d+", re.IGNORECASE)
-_REPLY = re.compile(r"^(?:\s*(?:re|fw|fwd|aw|wg|sv|vs|odp|res|rv|rif|enc|تنبيه|رد|תגובה|העברה)\s*:)+", re.IGNORECASE)
+_MARKS = sorted({mark for language in languages() for mark in language.reply_marks})
+_REPLY = re.compile(rf"^(?:\s*(?:{'|'.join(_MARKS)})\s*:)+", re.IGNORECASE)
 
 
 def has_current_value(question: Question) -> bool:
@@ -43,14 +45,20 @@ def has_current_value(question: Question) -> bool:
 
 
 def superseding(
-    earlier: RankedCandidate, ranked: Sequence[RankedCandidate], asked: frozenset[ValueType]
+    earlier: RankedCandidate, ranked: Sequence[RankedCandidate], types: frozenset[ValueType]
 ) -> RankedCandidate | None:
     """The newest candidate that gives another value of the same matter than an earlier one; None where none does.
 
-    `asked` are the types of values that the question asks for: a candidate without one supersedes nothing.
+    `types` are the types of values that the question asks for: a candidate without one supersedes nothing.
     """
-    later = [other for other in ranked if _supersedes(other, earlier, asked)]
+    later = [other for other in ranked if _supersedes(other, earlier, types)]
     return max(later, key=lambda other: other.candidate.unit.ts or 0, default=None)
+
+
+def _asks_alike(text: str, question: SentenceScorer) -> bool:
+    """Whether the sentence of a text that comes nearest to the question asks, too."""
+    sentences = split(text)
+    return bool(sentences) and is_question(max(sentences, key=question.score))
 
 
 def replying(
@@ -62,8 +70,7 @@ def replying(
     the first record that may, and of it what answers best.
     """
     unit = asking.candidate.unit
-    sentences = split(asking.candidate.text)
-    if asking.candidate.exchange or not sentences or not is_question(max(sentences, key=question.score)):
+    if asking.candidate.exchange or not _asks_alike(asking.candidate.text, question):
         return None
     replies = [other for other in candidates if _replies(other, unit)]
     if not replies:
@@ -74,24 +81,24 @@ def replying(
     return replace(asking, candidate=best)
 
 
-def _replies(other: Candidate, asked: QuotableSpan) -> bool:
+def _replies(other: Candidate, question: QuotableSpan) -> bool:
     return (
-        asked.hit.chunk.thread_id is not None
-        and other.unit.hit.chunk.thread_id == asked.hit.chunk.thread_id
-        and other.unit.sender != asked.sender
-        and is_later(other.unit, asked)
+        question.hit.chunk.thread_id is not None
+        and other.unit.hit.chunk.thread_id == question.hit.chunk.thread_id
+        and other.unit.sender != question.sender
+        and is_later(other.unit, question)
         and not is_question(other.text)
     )
 
 
-def _supersedes(later: RankedCandidate, earlier: RankedCandidate, asked: frozenset[ValueType]) -> bool:
+def _supersedes(later: RankedCandidate, earlier: RankedCandidate, types: frozenset[ValueType]) -> bool:
     new, old = later.candidate, earlier.candidate
     return (
         later.score >= earlier.score - _MAX_SCORE_GAP
         and is_later(new.unit, old.unit)
         and not is_question(new.text, chat=bool(new.unit.hit.messages))
         and (same_matter(new.unit.hit, old.unit.hit) or _coverage(later) >= _coverage(earlier) - _COVERAGE_LOSS)
-        and gives_other_value(new, old, asked)
+        and gives_other_value(new, old, types)
     )
 
 
@@ -109,14 +116,14 @@ def is_later(new: QuotableSpan, old: QuotableSpan) -> bool:
 
 def same_matter(new: Hit, old: Hit) -> bool:
     """Whether two records are of one conversation, of versions of one file, or from one sender."""
-    if new.chunk.thread_id and new.chunk.thread_id == old.chunk.thread_id:
-        return True
-    names = [name_stem(hit.chunk.file_name or "") for hit in (new, old)]
-    if names[0] and names[0] == names[1]:
-        return True
-    titles = [name_stem(_REPLY.sub("", hit.chunk.subject or "")) for hit in (new, old)]
-    same_sender = bool(new.chunk.from_) and new.chunk.from_ == old.chunk.from_
-    return same_sender or (bool(titles[0]) and titles[0] == titles[1])
+    return any(own and own == other for own, other in zip(_matters(new), _matters(old), strict=True))
+
+
+def _matters(hit: Hit) -> tuple[str, ...]:
+    """What a record shares with others of its matter: conversation, name of its file, subject and sender."""
+    chunk = hit.chunk
+    title = name_stem(_REPLY.sub("", chunk.subject or ""))
+    return chunk.thread_id or "", name_stem(chunk.file_name or ""), title, chunk.from_ or ""
 
 
 @functools.lru_cache(4096)
@@ -126,16 +133,16 @@ def name_stem(name: str) -> str:
     return " ".join(words) if len(words) > 1 else ""
 
 
-def gives_other_value(new: Candidate, old: Candidate, asked: frozenset[ValueType]) -> bool:
-    """Whether both candidates give values of one type, of those `asked` if any are, and share none of that type."""
-    old_values, new_values = (_values_by_type(candidate.text, asked) for candidate in (old, new))
+def gives_other_value(new: Candidate, old: Candidate, types: frozenset[ValueType]) -> bool:
+    """Whether both candidates give values of one type, of those `types` if any are, and share none of that type."""
+    old_values, new_values = (_values_by_type(candidate.text, types) for candidate in (old, new))
     shared_types = old_values.keys() & new_values.keys()
     return any(old_values[kind].isdisjoint(new_values[kind]) for kind in shared_types)
 
 
-def _values_by_type(text: str, asked: frozenset[ValueType]) -> dict[ValueType, set[str]]:
+def _values_by_type(text: str, types: frozenset[ValueType]) -> dict[ValueType, set[str]]:
     values: dict[ValueType, set[str]] = {}
     for value in values_in(text):
-        if not asked or value.type in asked:
+        if not types or value.type in types:
             values.setdefault(value.type, set()).add(value.normal)
     return values

@@ -35,6 +35,13 @@ def search_text(results: Results, zone: ZoneInfo, show_sources: bool = False) ->
     )
 
 
+def _body(answer: Answer, *, terminal: bool) -> str:
+    """The quotes of an answer, or what a model wrote."""
+    if answer.quotes and not answer.written:
+        return "\n\n".join(_quote_text(quote, terminal=terminal) for quote in answer.quotes)
+    return safe(answer.text.strip())
+
+
 def answer_text(
     answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, printed: bool = False, terminal: bool = False
 ) -> str:
@@ -44,13 +51,7 @@ def answer_text(
     is bold in its excerpt.
     """
     has_quotes = answer.quotes and not answer.written
-    parts = [
-        "\n\n".join(_quote_text(quote, terminal=terminal) for quote in answer.quotes)
-        if has_quotes
-        else safe(answer.text.strip())
-    ]
-    if printed and answer.written:
-        parts = []
+    parts = [] if printed and answer.written else [_body(answer, terminal=terminal)]
     if answer.head:
         parts.insert(0, "\n".join(map(safe, answer.head)))
     if answer.confidence == "sure" and has_quotes:

@@ -10,10 +10,10 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Protocol, TypeVar
 
-from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text.analyzer import PREFIXED
 from relrag_query.retrieval.hit import ASSET_NEIGHBORHOOD, CONTEXT_EXPANSION, RECENCY_SUPPLEMENT
+from relrag_query.retrieval.query_settings import DisplaySettings
 
 CONTEXT_ROLES = frozenset({CONTEXT_EXPANSION, RECENCY_SUPPLEMENT, ASSET_NEIGHBORHOOD})
 """roles of passages that serve the answer and are not shown"""
@@ -104,16 +104,23 @@ def filter_sources_for_display(
 
 
 def apply_source_filter(
-    source_nodes: Sequence[S], answer: str, settings: Settings, people: Collection[int] = ()
+    source_nodes: Sequence[S],
+    answer: str,
+    settings: DisplaySettings,
+    people: Collection[int] = (),
+    max_count: int | None = None,
 ) -> list[S]:
-    """Applies `filter_sources_for_display` with the settings; returns all sources if the filter is off."""
+    """Applies `filter_sources_for_display` with the settings; returns all sources if the filter is off.
+
+    `max_count` replaces that of the settings.
+    """
     if not settings.source_display_filter_enabled:
         return list(source_nodes)
     return filter_sources_for_display(
         source_nodes,
         answer,
         min_score=settings.source_display_min_score,
-        max_count=settings.source_display_max_count,
+        max_count=settings.source_display_max_count if max_count is None else max_count,
         answer_filter=settings.source_display_answer_filter,
         people=people,
     )

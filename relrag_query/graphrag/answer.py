@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -240,6 +240,12 @@ def _reports(entities: Sequence[int], corpus: Corpus) -> list[int]:
     return corpus.index.rows_of("community_reports", "community", numbers)
 
 
+def _claims_of(statements: Iterable[Statement]) -> set[Reference]:
+    """The claims that statements cite."""
+    references = (reference for statement in statements for reference in statement.references)
+    return {reference for reference in references if reference.dataset == Dataset.CLAIMS}
+
+
 def _quote_sentences(
     question: str, records: ContextRecords, corpus: Corpus, *, by_rank: bool = False
 ) -> list[Statement]:
@@ -249,8 +255,7 @@ def _quote_sentences(
     """
     support = Support(question)
     scored = [*_scored_sentences(support, records, corpus)]
-    references = (reference for _, _, statement in scored for reference in statement.references)
-    cited_claims = {reference for reference in references if reference.dataset == Dataset.CLAIMS}
+    cited_claims = _claims_of(statement for _, _, statement in scored)
     scored += _scored_claims(support, records, corpus, cited_claims)
     if any(score > 1 for score, _, _ in scored):
         best_units = {*records.units[:_MEANT]}

@@ -8,7 +8,7 @@ score (map), and from the best of all it writes the answer (reduce).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from relrag_pipelines.language_models.model import JsonModel
 from relrag_pipelines.language_models.token_estimate import count_tokens
 from relrag_pipelines.text import citation_marks
-from relrag_query.answering.llm import AnswerError, ChatModel
+from relrag_query.answering.chat_model import AnswerError, ChatModel
 from relrag_query.graphrag.answer import GraphAnswer, citation
 from relrag_query.graphrag.citations import Dataset, Reference, parse
 from relrag_query.graphrag.corpus import Claim, Corpus
@@ -184,15 +184,8 @@ class AnswerWriter:
 
     def _batches(self, quoted: GraphAnswer) -> Iterator[str]:
         """Reports of the communities that most of the passages belong to, each batch within the budget."""
-        corpus, passages = self._corpus, set(quoted.records.units)
-        shared = {
-            community: len(passages.intersection(units)) for community, units in enumerate(corpus.units_of_community)
-        }
-        ranked = sorted(
-            (community for community in shared if shared[community]),
-            key=lambda community: (-shared[community], community),
-        )
-        numbers = [corpus.communities[community] for community in ranked]
+        corpus = self._corpus
+        numbers = [corpus.communities[community] for community in _communities_of(quoted.records.units, corpus)]
         table = corpus.index.tables["community_reports"]
         rows = corpus.index.rows_of("community_reports", "community", numbers)
         lines: list[str] = []
@@ -247,3 +240,10 @@ def _text(value: object) -> str:
 
 def _line(text: str) -> str:
     return inert(" ".join(text.split()))
+
+
+def _communities_of(units: Iterable[int], corpus: Corpus) -> list[int]:
+    """The communities that some of these text units belong to, those with the most of them first."""
+    passages = set(units)
+    shared = {community: len(passages.intersection(own)) for community, own in enumerate(corpus.units_of_community)}
+    return sorted((row for row in shared if shared[row]), key=lambda row: (-shared[row], row))

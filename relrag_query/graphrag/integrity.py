@@ -47,6 +47,10 @@ def _dangling(index: Index) -> Iterator[str]:
             yield f"{table}: {missing:,} values of {column} lead to no row of {target}; {_ADVICE}"
 
 
+_NO_VALUE = ("", "-1", "nan")
+"""what is written in place of a value"""
+
+
 def _values(index: Index, table: str, column: str) -> Iterator[str]:
     """Every value of a column, of lists each element; -1 and empty ones stand for none."""
     rows = index.tables.get(table)
@@ -55,5 +59,5 @@ def _values(index: Index, table: str, column: str) -> Iterator[str]:
     for value in rows[column].tolist():
         elements = value if isinstance(value, list | tuple) or hasattr(value, "tolist") else (value,)
         for element in elements:
-            if element is not None and element != "" and element is not pd.NA and str(element) not in ("-1", "nan"):
+            if not (element is None or element is pd.NA or str(element) in _NO_VALUE):
                 yield str(element)

@@ -11,12 +11,13 @@ import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines.languages import languages
 from relrag_pipelines.text.analyzer import PREFIXED, fold
 from relrag_pipelines.text.kinship import types_of_word, words_for
 from relrag_query.graphrag.corpus import PERSON, Corpus
@@ -28,7 +29,7 @@ _TOGETHER = 0.5
 """share of a person's passages that hold a word, from which on it may be said of that person"""
 _ROLES = 2
 """maximum number of people whom one word means"""
-_FAMILY = ("family", "rodina", "משפחה", "משפחת")
+_FAMILY = tuple(word for language in languages() for word in language.family)
 KIN = frozenset(
     {"parent", "child", "sibling", "spouse", "partner", "grandparent", "grandchild", "aunt_or_uncle", "cousin"}
     | {"nephew_or_niece", "parent_in_law", "child_in_law", "sibling_in_law"}
@@ -80,7 +81,8 @@ def scope_of(
         if not matches.intersection(within):
             unknown.append(word)
             matches, names = _find_by_text(word, corpus)
-            matches |= set(related[:_MAX_RELATED]) if len(matches.intersection(within)) < _MIN_MATCHES else set()
+            if len(matches.intersection(within)) < _MIN_MATCHES:
+                matches |= set(related[:_MAX_RELATED])
         people |= dict.fromkeys(names)
         units_of_words |= matches
     scope_units = tuple(unit for unit in within if unit in units_of_words)
@@ -98,13 +100,17 @@ def words_of(question: str) -> list[str]:
     return [word for word in candidates if beginnings(word)]
 
 
+def _entities_of_relatives(types: Iterable[str], corpus: Corpus, relatives: Relatives) -> set[int]:
+    """The entities of the owner's relatives of these types."""
+    people = (person for type_ in types for person in relatives.get(type_, ()))
+    return {row for person in people for row in corpus.entities_of_person(person)}
+
+
 def _find_by_name(word: str, corpus: Corpus, relatives: Relatives) -> tuple[set[int], list[str]]:
     """Text units of documents and people with a name or relation to the owner, and these people."""
     is_meant, types = _matcher(word), _types(word)
     units_by_title = {unit for unit, title in enumerate(corpus.documents) if is_meant(fold(title))}
-    relatives_ = {
-        row for type_ in types for person in relatives.get(type_, ()) for row in corpus.entities_of_person(person)
-    }
+    relatives_ = _entities_of_relatives(types, corpus, relatives)
     entities = [
         row
         for row, title in enumerate(corpus.titles)

@@ -13,14 +13,14 @@ from relrag_pipelines.language_models.model import ModelError
 from relrag_pipelines.language_models.model import load as load_json_model
 from relrag_pipelines.settings import Settings, now
 from relrag_query.answering import llm
-from relrag_query.answering.llm import AnswerError
+from relrag_query.answering.chat_model import AnswerError
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.graphrag import collections, generative
 from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, SemanticMatches, ask
 from relrag_query.graphrag.collections import NamedIndex
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import Index
-from relrag_query.graphrag.scope import words_of
+from relrag_query.graphrag.scope import Relatives, words_of
 from relrag_query.graphrag.trace import Source, Trace, trace
 from relrag_query.retrieval.question_length import shorten
 from relrag_query.retrieval.question_reader import redact_question
@@ -70,11 +70,12 @@ def ask_index(
     # of a question about everything only what it is about can be searched for
     searched = " ".join(words_of(redacted)) if method == "global" else redacted
     matches = SemanticMatches()
-    if archive and named.own and searched:
-        matches = _archive_matches(settings, named, corpus, searched, method, archive)
+    relatives: Relatives = {}
+    if archive and named.own:
+        matches = _archive_matches(settings, named, corpus, searched, method, archive) if searched else matches
+        relatives = _relatives(archive) if method == "global" else relatives
     elif archive and corpus.has_vectors and method == "local":
         matches = _vector_matches(corpus, redacted, archive)
-    relatives = _relatives(archive) if archive and named.own and method == "global" else {}
     answer = _write(settings, corpus, ask(redacted, corpus, method, now(), zone, matches, relatives))
     return TracedAnswer(answer, corpus.index, trace(answer.text, corpus.index, redacted))
 

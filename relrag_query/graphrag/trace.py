@@ -119,18 +119,27 @@ class _Tally:
     references: dict[int, dict[Reference, None]] = field(default_factory=dict)
 
 
+def _report_text(index: Index, report: int | None, column: str) -> str:
+    """A text of a report; empty if there is no such report."""
+    return "" if report is None else _text(index.cell("community_reports", column, report))
+
+
+def _cited_units(nested: Sequence[Resolution], own_units: Sequence[int]) -> list[int]:
+    """The text units behind the citations in a report: those of its community, if its units are known."""
+    cited = _union(resolution.text_units for resolution in nested if resolution.state == State.RESOLVED)
+    own_set = set(own_units)
+    return [unit for unit in cited if not own_set or unit in own_set]
+
+
 def _report(reference: Reference, index: Index) -> Resolution:
     report = index.row(Dataset.REPORTS, reference.number)
     community = index.row_of("communities", "community", reference.number)
     if report is None and community is None:
         return Resolution(reference, State.UNRESOLVED)
-    title = "" if report is None else _text(index.cell("community_reports", "title", report))
-    content = "" if report is None else _text(index.cell("community_reports", "full_content", report))
+    title, content = (_report_text(index, report, column) for column in ("title", "full_content"))
     nested = resolve_nested(content, reference.number, index)
     own_units = _rows(index, "communities", "text_unit_ids", [] if community is None else [community])
-    cited = _union(resolution.text_units for resolution in nested if resolution.state == State.RESOLVED)
-    own_set = set(own_units)
-    units = [unit for unit in cited if unit in own_set] if own_set else cited
+    units = _cited_units(nested, own_units)
     if not units:
         units = own_units or _units_of_entities(community, index)
     return Resolution(reference, State.RESOLVED, title, tuple(units), nested)

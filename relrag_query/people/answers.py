@@ -15,6 +15,7 @@ from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_query.people.ages import possible_ages
 from relrag_query.people.indexed_person import IndexedPerson
+from relrag_query.people.knowledge import PeopleAnswer
 from relrag_query.people.people import People
 from relrag_query.people.relations import FAMILY
 from relrag_query.retrieval import catalog_reader
@@ -32,31 +33,13 @@ _MAX_PASSAGES, _CANDIDATES = 5, 200
 """passages about people in an answer, and candidates that the search returns for them"""
 
 
-@dataclass
-class PeopleAnswer:
-    """The lines of an answer with their sources."""
-
-    lines: list[tuple[str, Hit]]
-    """each with the person's passage"""
-    people: list[int]
-    """the people that it is about"""
-    passages: list[Hit]
-    """other passages about them"""
-    sure: bool
-
-    @property
-    def hits(self) -> tuple[Hit, ...]:
-        """What it adds to the hits of a question: the passage of each line, and the others."""
-        return (*(hit for _, hit in self.lines), *self.passages)
-
-
 def answer(question: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:
     """The answer to a question about people; None if nothing is known, so that the archive is searched."""
     ids = question.people
     if not ids:
         return _stranger_answer(question, people)
-    if question.asks == "family" and context.expansion.relationships:
-        ids = _family(ids, people)
+    if question.asks == "family":
+        ids = _family(ids, people) if context.expansion.relationships else ids
     persons = people.by_id([*ids, *(relation.person_id for relation in question.relations)])
     facts = people.facts(ids)
     relations = people.relationships(ids)
@@ -66,7 +49,7 @@ def answer(question: PeopleQuestion, people: People, context: QueryContext, toda
     if question.ambiguous and len(hits) > 1:
         return _ambiguous_answer(hits, describe, people)
     lines = _described(hits, describe)
-    if question.relative_facts and question.asks == "who":
+    if question.asks == "who":
         lines += _stranger_lines(question.relative_facts, people)
     if not lines:
         return None
@@ -154,9 +137,13 @@ def _distinctions(
     texts = [f"your {INVERSE.get(relation.type, relation.type).replace('_', ' ')}" for relation in to_owner]
     own = [fact for fact in facts if fact.person_id in ids and fact.predicate in _DISTINGUISHING]
     texts += [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in own]
-    aliases = (row for person_id in ids for row in persons[person_id].aliases)
-    addresses = [row["alias"] for row in aliases if row["kind"] in ("email", "phone")]
-    return list(dict.fromkeys(texts)) or addresses[:1]
+    return list(dict.fromkeys(texts)) or _first_address(persons[person_id] for person_id in ids)
+
+
+def _first_address(persons: Iterable[IndexedPerson]) -> list[str]:
+    """The first number or address of these people, if there is one."""
+    aliases = (row for person in persons for row in person.aliases)
+    return [row["alias"] for row in aliases if row["kind"] in ("email", "phone")][:1]
 
 
 def _family(ids: list[int], people: People) -> list[int]:
@@ -167,6 +154,8 @@ def _family(ids: list[int], people: People) -> list[int]:
 
 def _stranger_lines(facts: list[PersonFact], people: People) -> list[tuple[str, Hit]]:
     """Relatives by names that no person bears, with the quote that names them and people whose name is alike."""
+    if not facts:
+        return []
     persons = people.by_id(fact.person_id for fact in facts)
     lines = []
     for fact in facts:
@@ -186,12 +175,16 @@ def fact_hits(person_ids: Iterable[int], people: People) -> tuple[Hit, ...]:
     return tuple(replace(person_hit(person, facts, [], people), promoted=False) for person in persons.values())
 
 
+def _names_of(person: IndexedPerson) -> str:
+    """The name of a person, with the person's other names in parentheses."""
+    names = list(dict.fromkeys([person.name, *(row["alias"] for row in person.aliases if row["kind"] == "name")]))
+    return f"{names[0]} ({', '.join(names[1:])})" if names[1:] else names[0]
+
+
 def person_hit(person: IndexedPerson, facts: list[PersonFact], relations: list[Relation], people: People) -> Hit:
     """The names and facts of a person as a passage of the source `entity_store`."""
     own = [fact for fact in facts if fact.person_id == person.person_id]
-    names = list(dict.fromkeys([person.name, *(row["alias"] for row in person.aliases if row["kind"] == "name")]))
-    lines = [f"{names[0]} ({', '.join(names[1:])})" if names[1:] else names[0]]
-    lines += [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in own]
+    lines = [_names_of(person), *(f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in own)]
     relation_refs = [relation.row.source_ref for relation in relations if relation.other_id == person.person_id]
     fact_refs = [fact.source_ref for fact in own if fact.source_ref]
     refs = list(dict.fromkeys([*people.cards(person.person_id), *relation_refs, *fact_refs]))
@@ -251,11 +244,16 @@ def _fact(predicate: str, person: IndexedPerson, facts: list[PersonFact], today:
         years, born = possible_ages(values, today)
         return f"{person.name}: {years} years old (born {born})" if years else ""
     if predicate in ("phone", "email"):
-        stated = [fact.value for fact in facts if fact.predicate == predicate]  # the latest first: a number changes
-        addresses = [*stated, *(row["alias"] for row in person.aliases if row["kind"] == predicate)]
-        return f"{person.name}: {', '.join(dict.fromkeys(addresses))}" if addresses else ""
+        return _addresses(predicate, person, facts)
     value = values.get(predicate)
     return f"{person.name}, {predicate.replace('_', ' ')}: {value}" if value else ""
+
+
+def _addresses(kind: str, person: IndexedPerson, facts: list[PersonFact]) -> str:
+    """The numbers or addresses of a person, the latest stated first, since a number changes; empty if none is known."""
+    stated = [fact.value for fact in facts if fact.predicate == kind]
+    addresses = dict.fromkeys([*stated, *(row["alias"] for row in person.aliases if row["kind"] == kind)])
+    return f"{person.name}: {', '.join(addresses)}" if addresses else ""
 
 
 def _related_passages(
@@ -273,15 +271,19 @@ def _related_passages(
     chunks = catalog_reader.chunks(context.connection, [candidate.chunk_id for candidate in candidates])
     people_counts = people.person_counts(list(chunks), people.ids_in_index(ids))
     ranked = _with_most_people(_passages(candidates, chunks), people_counts, several=len(ids) > 1)
+    context.note("person search", f"{len(ranked)} passages have to do with {', '.join(map(str, ids))}")
+    return load_messages(_by_turns(_first_of_threads(ranked, chunks))[:_MAX_PASSAGES], context)
+
+
+def _first_of_threads(ranked: list[FusedHit], chunks: Mapping[str, Chunk]) -> list[Hit]:
+    """The first passage of each thread."""
     threads: dict[str, Hit] = {}
     for match in ranked:
         chunk = chunks[match.chunk_id]
-        key = chunk.thread_id or chunk.chunk_group_id
         members = tuple(chunk.members)
         hit = Hit(chunk, match.score, _SCOPED, promoted=True, similarity=match.similarity, members=members)
-        threads.setdefault(key, hit)
-    context.note("person search", f"{len(ranked)} passages have to do with {', '.join(map(str, ids))}")
-    return load_messages(_by_turns(list(threads.values()))[:_MAX_PASSAGES], context)
+        threads.setdefault(chunk.thread_id or chunk.chunk_group_id, hit)
+    return list(threads.values())
 
 
 def _passages(candidates: list[FusedHit], chunks: Mapping[str, Chunk]) -> list[FusedHit]:

@@ -72,15 +72,6 @@ def type_words(type_: str) -> str:
     return " ".join(word for table in tables for word, kind in table.items() if kind == type_)
 
 
-def type_forms(type_: str) -> str:
-    """The words for a relationship type in all their cases, with their plurals."""
-    forms = {*kinship.words_for({type_})}
-    for language in kinship.LANGUAGES:
-        question_forms = {**kinship.question_forms(language), **kinship.question_forms(language, "asked_only")}
-        forms |= {form for form, word in question_forms.items() if word in forms}
-    return " ".join(sorted(forms))
-
-
 @functools.cache
 def _words() -> dict[str, dict[str, tuple[str, str]]]:
     """Group of the pattern -> form -> type and base form."""

@@ -5,11 +5,13 @@ Nothing is guessed: if it is not certain who is meant there are several people, 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 
 from relrag_pipelines.identity import lookup
 from relrag_pipelines.identity.mentions import Mention
+from relrag_pipelines.identity.resolve import ResolvedPerson
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.analyzer import PREFIXED
 from relrag_pipelines.text.names.likeness import name_likeness
@@ -107,33 +109,44 @@ def _reference(words: QuestionWords, names: list[Reference], *, implied: bool) -
 
 def _resolve_relatives(words: QuestionWords, names: list[Reference]) -> tuple[list[Reference], list[KinWord]]:
     """The references after each kin term that belongs to one was followed, and the kin terms that are left."""
-    pending = [
-        word for word in words.kin_words if all(word.end <= name.start or word.start >= name.end for name in names)
-    ]
+    pending = [word for word in words.kin_words if all(_are_apart(word, name) for name in names)]
     resolved = names
-    while pending:
-        steps = ((word, find_relative(words, word, resolved)) for word in pending)
-        step = next(((word, relative) for word, relative in steps if relative is not None), None)
-        if step is None:
-            break
+    while step := _first_relative(words, pending, resolved):
         word, relative = step
         pending.remove(word)
-        apart = [other for other in resolved if other.end <= relative.start or other.start >= relative.end]
-        resolved = [*apart, relative]
+        resolved = [*(other for other in resolved if _are_apart(other, relative)), relative]
     return resolved, pending
+
+
+def _are_apart(span: KinWord | Reference, other: Reference) -> bool:
+    """Whether no character belongs to both."""
+    return span.end <= other.start or span.start >= other.end
+
+
+def _first_relative(
+    words: QuestionWords, pending: Iterable[KinWord], resolved: list[Reference]
+) -> tuple[KinWord, Reference] | None:
+    """The first kin term that belongs to a reference, and whom both mean; None if none does."""
+    steps = ((word, find_relative(words, word, resolved)) for word in pending)
+    return next(((word, relative) for word, relative in steps if relative is not None), None)
+
+
+def _scripts(persons: Iterable[ResolvedPerson]) -> set[str]:
+    """The scripts in which names of these people are written."""
+    return {script(written.full) for person in persons for written in person.names}
 
 
 def _by_sound(words: QuestionWords) -> Iterator[Reference]:
     """People who may be meant by a name in another script, or in another spelling."""
     written_names = {span: words.text[slice(*span)] for span in words.name_spans}
     spellings = {span: [name, *_strip_prefix(name)] for span, name in written_names.items()}
-    every_name = " ".join(dict.fromkeys(name for names in spellings.values() for name in names))
+    every_name = " ".join(dict.fromkeys(itertools.chain.from_iterable(spellings.values())))
     bearers = words.people.name_bearers(every_name) if spellings else {}
     resolved = {person_id: person.resolved_person for person_id, person in bearers.items()}
     for (start, end), names in spellings.items():
         for name in names:
             if ids := lookup.candidates(resolved, name):
-                scripts = {script(written.full) for person_id in ids for written in resolved[person_id].names}
+                scripts = _scripts(resolved[person_id] for person_id in ids)
                 yield Reference(start, end, ids, ambiguous=len(ids) > 1 or script(name) in scripts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from operator import attrgetter
@@ -197,13 +197,18 @@ def _relative_by_role(person_id: int, start: int, end: int, word: KinWord, peopl
     return Reference(start, end, ids, ambiguous=len(ids) > 1, unknown="" if ids else word.type)
 
 
+def _borne_names(persons: Iterable[IndexedPerson]) -> set[str]:
+    """The whole names and the given names of these people."""
+    names = [name for person in persons for name in person.resolved_person.names]
+    return {name.full for name in names} | {name.words[0] for name in names}
+
+
 def _relative_facts(
     word: KinWord, person_id: int, people: People, persons: dict[int, IndexedPerson]
 ) -> list[PersonFact]:
     """Facts that name a person's relative and fit the word's gender, except names of `persons`."""
     gender = kinship.gender(word.word)
-    names = [name for person in persons.values() for name in person.resolved_person.names]
-    borne_names = {text for name in names for text in (name.full, name.words[0])}
+    borne_names = _borne_names(persons.values())
     facts = [fact for fact in people.facts([person_id]) if fact.predicate == word.type]
     if gender:
         facts = [fact for fact in facts if _relative_gender(fact) in ("", gender)]

@@ -50,6 +50,11 @@ def _given_names(person: IndexedPerson) -> set[str]:
     return {tables.plain(name_words[0]) for name_words in names if name_words}
 
 
+def _terms_of_type(table: Mapping[str, str], type_: str) -> set[str]:
+    """The kin terms of a language that mean a type of relative."""
+    return {fold(term) for term, kind in table.items() if kind == type_}
+
+
 @functools.lru_cache(1 << 10)
 def _kin_wordings(word: str) -> frozenset[str]:
     """The kin terms of other languages of the same type and gender."""
@@ -57,7 +62,7 @@ def _kin_wordings(word: str) -> frozenset[str]:
     if len(types) != 1 or len(word) < _MIN_LETTERS:
         return frozenset()
     (type_,), gender, own = types, kinship.gender(word), fold(word)
-    by_language = [{fold(term) for term, kind in table.items() if kind == type_} for table in _tables()]
+    by_language = [_terms_of_type(table, type_) for table in _tables()]
     other = [terms for terms in by_language if own not in terms and own.removesuffix("s") not in terms]
     return frozenset(term for terms in other for term in terms if " " not in term and kinship.gender(term) == gender)
 

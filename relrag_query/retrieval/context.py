@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 import duckdb
 
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.records import Chunk, ManualLink
-from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter, VectorStore
 from relrag_pipelines.workers import cancellation
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.query_settings import QuerySettings
 from relrag_query.retrieval.question import Question
 from relrag_query.retrieval.spelling import Spellings
 from relrag_query.retrieval.term_coverage import Frequencies
@@ -30,6 +31,14 @@ from relrag_query.understanding.time_expressions import TimeRange
 
 MIN_CANDIDATES = 8
 """smallest number of hits that are ranked, so that a smaller limit returns the first of the same list"""
+
+
+class RerankError(RelragError):
+    """The service did not score the passages; the message says why and contains neither text nor key."""
+
+
+Rank = Callable[[str, Sequence[str]], tuple[list[float], str]]
+"""question and texts -> how relevant each text is, 0 to 1, and which model says so; raises RerankError"""
 
 
 @dataclass
@@ -45,10 +54,12 @@ class QueryContext:
     limits: ChunkFilter
     limit: int
     """number of hits that are ranked: at least MIN_CANDIDATES, however many are shown"""
-    settings: Settings
+    settings: QuerySettings
     connection: duckdb.DuckDBPyConnection
     vectors: VectorStore
     frequencies: Frequencies = field(default_factory=dict)
+    passage_count: int = 0
+    """number of all passages of the generation"""
     meaning: Vectors | None = None
     """the question's dense vector; None: search by words only"""
     embedded_text: str = ""
@@ -56,6 +67,9 @@ class QueryContext:
     similarities: Callable[[Sequence[str]], Vectors] | None = None
     """similarity of texts to the question, one row per text (`QuestionVectors.similarities`); None without vectors"""
     lexical_reason: str = ""
+    """why the search is by words only"""
+    rank: Rank | None = None
+    """scores texts with a reranking service; None if none is set"""
     spellings: Spellings = field(default_factory=dict)
     translated: Mapping[str, float] = field(default_factory=dict)
     """tokens of what the words of the question mean in other languages -> what each counts in a search"""

@@ -48,11 +48,17 @@ def _inflects(word: str, other: str) -> bool:
     return Prefix.similarity(fold(word), fold(other)) >= max(_MIN_STEM, len(word) - _MAX_ENDING)
 
 
+def _without_answered_time(terms: list[Term], context: QueryContext) -> list[Term]:
+    """The words without those for a time of which the archive has passages."""
+    other = [term for term in terms if not term.is_time]
+    is_answered = len(other) < len(terms) and context.vectors.count(context.limits_in_time) > 0
+    return other if is_answered else terms
+
+
 def unmatched_terms(context: QueryContext, hits: list[Hit]) -> list[Term]:
     """The rare words that occur in none of the hits."""
     rare = [term for term in context.question.terms if not (term.light or term.occurs_in(context.frequencies))]
-    if any(term.is_time for term in rare) and context.vectors.count(context.limits_in_time):
-        rare = [term for term in rare if not term.is_time]
+    rare = _without_answered_time(rare, context)
     tokens = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in drop_context(hits))) if rare else frozenset()
     return [term for term in rare if term.match(tokens) <= PART]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from itertools import repeat
@@ -15,9 +16,9 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter, VectorStore
 from relrag_pipelines.workspace import Workspace
-from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval import catalog_reader, reranker
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.named_assets import named_assets
@@ -109,13 +110,19 @@ def read_question(
         spellings=near, translated=translation_tokens(foreign, frequencies), limits=where,
         limit=max(limit, MIN_CANDIDATES), settings=settings, connection=connection,
         vectors=store, frequencies=frequencies, meaning=meaning, embedded_text=embedded_text, lexical_reason=why,
+        rank=None if settings.reranker == "none" else functools.partial(reranker.rank, settings),
     )  # fmt: skip
-    for step, variants in (("wordings", worded), ("spelling", near)):
-        if variants:
-            context.note(step, "; ".join(f'for "{word}" also {", ".join(forms)}' for word, forms in variants.items()))
+    _note_variants(context, "wordings", worded)
+    _note_variants(context, "spelling", near)
     if trace_line:
         context.note("intents", trace_line)
     return context
+
+
+def _note_variants(context: QueryContext, step: str, variants: Mapping[str, Collection[str]]) -> None:
+    """Traces by which other words some words of the question are searched."""
+    if variants:
+        context.note(step, "; ".join(f'for "{word}" also {", ".join(forms)}' for word, forms in variants.items()))
 
 
 def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) -> ChunkFilter:

@@ -13,19 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from relrag_pipelines import model_service as service
-from relrag_pipelines.errors import RelragError
 from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.privacy.loopback import is_loopback_url
 from relrag_pipelines.settings import Settings
+from relrag_query.retrieval.context import RerankError
 
 MODEL = "rerank-v3.5"
 _RETRIES = 1
 _NO_SUCH_ROUTE = frozenset({404, 405})
 """statuses of a server that has another protocol"""
-
-
-class RerankError(RelragError):
-    """The service did not score the passages; the message says why and contains neither text nor key."""
 
 
 def rank(settings: Settings, question: str, texts: Sequence[str]) -> tuple[list[float], str]:

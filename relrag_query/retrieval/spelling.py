@@ -16,7 +16,7 @@ from itertools import islice
 import duckdb
 
 from relrag_pipelines import languages
-from relrag_pipelines.stores.vectors import VectorStore
+from relrag_pipelines.stores.vectors.protocol import VectorStore
 from relrag_pipelines.text.analyzer import fold, index_text, whole_tokens
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.term_coverage import Frequencies, Term, terms_of
@@ -50,6 +50,13 @@ def spellings(
     return spellings_in_use(list(islice(unknown, _MAX_WORDS)), lambda word: _edits(fold(word)), store, connection)
 
 
+def _words_of_passages(chunk_ids: Sequence[str], connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
+    """The words of passages, in small letters -> their whole tokens."""
+    chunks = catalog_reader.chunks(connection, chunk_ids).values()
+    texts = (index_text(chunk.text, chunk.subject, chunk.from_, chunk.file_name, None) for chunk in chunks)
+    return {word: whole_tokens(fold(word)) for text in texts for word in _WORD.findall(text.lower())}
+
+
 def spellings_in_use(
     terms: Sequence[Term],
     spell: Callable[[str], Collection[str]],
@@ -63,9 +70,7 @@ def spellings_in_use(
     }
     tokens = frozenset[str]().union(*variants.values())
     points = store.search(tokens, _PASSAGES_PER_WORD * len(variants)) if tokens else []
-    chunks = catalog_reader.chunks(connection, [point.chunk_id for point in points]) if points else {}
-    texts = (index_text(chunk.text, chunk.subject, chunk.from_, chunk.file_name, None) for chunk in chunks.values())
-    words = {word: whole_tokens(fold(word)) for text in texts for word in _WORD.findall(text.lower())}
+    words = _words_of_passages([point.chunk_id for point in points], connection) if points else {}
     near = {
         term: [word for word, tokens_of_word in words.items() if not forms.isdisjoint(tokens_of_word)]
         for term, forms in variants.items()

@@ -113,11 +113,7 @@ def query_terms(question: str, frequencies: Frequencies, redacted: str | None = 
     """
     words = _words(question, phrase)
     if redacted and redacted != question:
-        pieces = sorted(set(question.split()) - set(redacted.split()))
-        replaced = {token: sure for piece in pieces for token, sure in _match_confidences(piece).items()}
-        words = {word: query_word for word, query_word in words.items() if not word <= replaced.keys()}
-        replaced |= dict.fromkeys(_PSEUDONYM.findall(redacted), 1.0)
-        words[frozenset(replaced)] = _QueryWord(" ".join(pieces), replaced)
+        words = _with_pseudonyms(words, question, redacted)
     timed = any(not (query_word.light or query_word.is_time) for query_word in words.values())
     return [
         Term(
@@ -139,6 +135,23 @@ def terms_of(text: str) -> list[Term]:
     return query_terms(text, {})
 
 
+def _with_pseudonyms(
+    words: Mapping[frozenset[str], _QueryWord], question: str, redacted: str
+) -> dict[frozenset[str], _QueryWord]:
+    """The words with those that redaction replaces as one word, which matches the pseudonyms too."""
+    pieces = sorted(set(question.split()) - set(redacted.split()))
+    replaced = {token: sure for piece in pieces for token, sure in _match_confidences(piece).items()}
+    others = {word: query_word for word, query_word in words.items() if not word <= replaced.keys()}
+    replaced |= dict.fromkeys(_PSEUDONYM.findall(redacted), 1.0)
+    return others | {frozenset(replaced): _QueryWord(" ".join(pieces), replaced)}
+
+
+def _searched_confidences(piece: str, question_tokens: Collection[str]) -> dict[str, float]:
+    """Tokens that match a word and that are searched for -> confidence."""
+    confidences = _match_confidences(piece)
+    return {token: confidences[token] for token in confidences if token in question_tokens or token[0] == "+"}
+
+
 def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
     """The searchable words, by their tokens."""
     question = join_numbers(unicodedata.normalize("NFC", question))
@@ -148,11 +161,7 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
     open_end = False
     for match in re.finditer(r"\S+", question):
         piece = match[0]
-        confidences = {
-            token: confidence
-            for token, confidence in _match_confidences(piece).items()
-            if token in question_tokens or token[0] == "+"
-        }
+        confidences = _searched_confidences(piece, question_tokens)
         light = bool(confidences.keys() & _function_words(load_phrases())) or _means_now(piece)
         in_phrase = start >= 0 and match.start() < start + len(phrase) and start < match.end()
         has_content = bool(confidences) and not light and not in_phrase

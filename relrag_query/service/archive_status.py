@@ -167,10 +167,8 @@ def _redaction(settings: Settings) -> Callable[[str], str]:
     return redact
 
 
-def collect(settings: Settings) -> Status:
-    """Collects the status. It writes nothing, and reports missing parts as problems."""
-    home = settings.home_path
-    status = Status(settings.archive, str(home), [_source(settings, source) for source in settings.sources])
+def _add_generation(status: Status, home: Path) -> None:
+    """Adds what is published, and how well it answered; a problem if it is damaged."""
     try:
         with generations.open_current(home) as current:
             size_of_files = sum(_on_disk(current.path / name) for name in current.manifest["files"])
@@ -188,6 +186,13 @@ def collect(settings: Settings) -> Status:
         pass
     except GenerationError as error:
         status.problems.append(str(error))
+
+
+def collect(settings: Settings) -> Status:
+    """Collects the status. It writes nothing, and reports missing parts as problems."""
+    home = settings.home_path
+    status = Status(settings.archive, str(home), [_source(settings, source) for source in settings.sources])
+    _add_generation(status, home)
     try:
         entries = {table: archive_tables.entry(home, table) for table in archive_tables.NAMES}
         status.tables = {table: entry.rows for table, entry in entries.items() if entry}

@@ -16,9 +16,6 @@ from relrag_query.statements.relationships import (
 )
 from relrag_query.statements.undo import list_statements, undo
 
-stated = list_statements
-"""the older name, still read"""
-
 __all__ = [
     "StatementReceipt",
     "add_fact",
@@ -28,7 +25,6 @@ __all__ = [
     "list_statements",
     "merge",
     "split",
-    "stated",
     "undo",
     "update_relationship",
 ]

@@ -56,8 +56,8 @@ EXPANSIONS = {
 
 _NAME = r"(?:[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+)"
 _MAIL = frozenset({"email", "email_attachment"})
-_CHAT = frozenset(one.name for one in RECORD_TYPES.values() if one.chat)
-_FILES_OF_CHATS = frozenset(one.name for one in RECORD_TYPES.values() if one.part_of in _CHAT)
+_CHAT = frozenset(record_type.name for record_type in RECORD_TYPES.values() if record_type.chat)
+_FILES_OF_CHATS = frozenset(record_type.name for record_type in RECORD_TYPES.values() if record_type.part_of in _CHAT)
 _CALL, _MEETING, _COMMIT = (
     frozenset({"call_recording"}), frozenset({"meeting_transcript"}), frozenset({"git_history", "code"}),
 )  # fmt: skip

@@ -42,12 +42,10 @@ def template_context(service: Service, request: Request) -> dict[str, Any]:
         "collection": collection,
         "method": method,
         "answer": answer,
-        "lines": list(_lines(answer.answer, answer)) if answer and not (answer.themes and not answer.model) else [],
+        "lines": _answer_lines(answer) if answer else [],
         "numbers": _numbers(answer) if answer else {},
         "reply": reply,
-        "reports": [(report, list(_findings(service, report.content, collection))) for report in reply.reports]
-        if reply
-        else [],
+        "reports": _report_rows(service, reply, collection) if reply else [],
         "after": parameters.get("cursor"),
         "problems": [problem for index in indexes if index.name == collection for problem in index.problems],
         "to_source": to_source,
@@ -105,3 +103,13 @@ def _findings(
     for part in content.split("## ")[1:]:
         heading, _, body = part.partition("\n")
         yield heading.strip(), list(_lines(body, trace)), trace
+
+
+def _answer_lines(answer: GraphAnswerReply) -> list[Any]:
+    """The lines of an answer; none where its themes are shown instead."""
+    return [] if answer.themes and not answer.model else list(_lines(answer.answer, answer))
+
+
+def _report_rows(service: Service, reply: ReportsReply, collection: str) -> list[tuple[Any, list[Any]]]:
+    """Each report with its findings."""
+    return [(report, list(_findings(service, report.content, collection))) for report in reply.reports]

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.records import Record
-from relrag_query.answering.sentences import asks_for_something, contains_value, expects_reply, is_question
+from relrag_query.answering.sentences import asks_for_something, expects_reply, is_question
 from relrag_query.archive import Archive
+from tests.cases import cases
 from tests.query_hits import passages, publish, record, window
 
 EXPENSES = {"source": "mail", "rag_source_type": "email", "thread_id": "expenses", "subject": "Receipts"}
@@ -72,18 +73,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("question", "answering"),
-    [
-        ("When does the plumber come?", "Tomorrow at 9"),  # not the question back
-        ("Who left the ladder in the hall?", "That was me, sorry"),
-        ("who picks up Anna from the station", "Grandma, at four"),
-        ("מתי הטיסה של אמא לפראג?", "ב-8 ביולי, נוחתת ב-14:20"),
-        ("Kdy má Anička třídní schůzku?", "Ve čtvrtek v 17:30"),
-        ("Which glossary is for the turbine brochure?", "Please take version 4, the link is in the portal."),
-        ("Where is the vacuum cleaner?", "Where is the vacuum cleaner?"),  # nobody replied
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "the_reply_answers"))
 def test_the_reply_answers(archive: Archive, question: str, answering: str) -> None:
     quote = archive.ask(question).quotes[0]
     assert quote.answering == answering
@@ -115,19 +105,7 @@ def test_what_only_asks_is_not_quoted_beside_what_answers(archive: Archive) -> N
     assert "When does the plumber come?" not in texts
 
 
-@pytest.mark.parametrize(
-    ("text", "asking", "for_something"),
-    [
-        ("When does he come?", True, True),
-        ("He comes at 9. When do you?", True, True),
-        ("3 200, ok?", True, False),
-        ("Dana, מתי נוסעים?", True, True),
-        ("V kolik přijdeš? 🙂", True, True),
-        ("He comes when he can.", False, False),
-        ("Shall we?\nYes.", False, False),
-        ("", False, False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_asks"))
 def test_what_asks(text: str, asking: bool, for_something: bool) -> None:
     assert (is_question(text), asks_for_something(text)) == (asking, for_something)
 
@@ -138,14 +116,6 @@ def test_what_asks(text: str, asking: bool, for_something: bool) -> None:
 )
 def test_in_a_chat_the_mark_may_be_left_out(text: str, chat: bool, expected: bool) -> None:
     assert is_question(text, chat) is expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("on 5 May", True), ("Tomorrow", True), ("ve čtvrtek", True), ("בינואר", True), ("we may come", False)],
-)
-def test_what_holds_a_figure(text: str, expected: bool) -> None:
-    assert contains_value(text) is expected
 
 
 @pytest.mark.parametrize(

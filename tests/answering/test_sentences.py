@@ -9,97 +9,16 @@ from hypothesis import strategies as st
 from relrag_query.answering.sentences import QuotableSpan, quotable_spans, split
 from relrag_query.retrieval.hit import Hit, Message
 from tests import cost
+from tests.cases import cases
 from tests.query_hits import passages, record, window
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "Škola v přírodě je 16.-18. 10., cena 1 150 Kč. Přihlášky do pátku.",
-            ["Škola v přírodě je 16.-18. 10., cena 1 150 Kč.", "Přihlášky do pátku."],
-        ),
-        ("Termín: 20. – 24. 7., pokoj 214. Platí to.", ["Termín: 20. – 24. 7., pokoj 214.", "Platí to."]),
-        ("Haifa 30.3. - 8.4.2026. Vracíme se v noci.", ["Haifa 30.3. - 8.4.2026.", "Vracíme se v noci."]),
-        ("Byli jsme tam 1.–3. 5. Bylo hezky.", ["Byli jsme tam 1.–3. 5.", "Bylo hezky."]),
-        ("Zavolej tř. uč. Krejčové, chata č. ev. 87.", ["Zavolej tř. uč. Krejčové, chata č. ev. 87."]),
-        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
-        ("Mr. Eli Sasson came. He left.", ["Mr. Eli Sasson came.", "He left."]),
-        ("Price: 12.500 Kč. Paid.", ["Price: 12.500 Kč.", "Paid."]),
-        ("Splatnost 3. 1. 2025 platí. Děkujeme.", ["Splatnost 3. 1. 2025 platí.", "Děkujeme."]),
-        ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
-        ("ende. klein weiter. Groß.", ["ende. klein weiter.", "Groß."]),
-        ("שלום. מה שלומך? טוב.", ["שלום.", "מה שלומך?", "טוב."]),
-        # abbreviations, units and ordinals end no sentence, a number and a unit at its end do
-        (
-            "Volejte tel. 777 123 456, nar. 12. 3. 1980, č. 15, ul. Dlouhá. Děkuji.",
-            ["Volejte tel. 777 123 456, nar. 12. 3. 1980, č. 15, ul. Dlouhá.", "Děkuji."],
-        ),
-        ("Dr. Novák je na str. 5. MUDr. Veselá ne.", ["Dr. Novák je na str. 5.", "MUDr. Veselá ne."]),
-        ('מפרש כרמל בע"מ, טל. 04-8123456. תודה.', ['מפרש כרמל בע"מ, טל. 04-8123456.', "תודה."]),
-        (
-            "It costs approx. 3.50 EUR. It lasts 5 min. Then stop.",
-            ["It costs approx. 3.50 EUR.", "It lasts 5 min.", "Then stop."],
-        ),
-        ("1. První věc. 2. Druhá věc.", ["1. První věc.", "2. Druhá věc."]),
-        # the name of a company ends a sentence only where a function word begins the next
-        ("Acme Corp. Boston delivered. Good.", ["Acme Corp. Boston delivered.", "Good."]),
-        ("Novak & Co. Ltd. Leeds asks 4,000. Fine.", ["Novak & Co. Ltd. Leeds asks 4,000.", "Fine."]),
-        ("We bought it from Acme Inc. The price was 4,000.", ["We bought it from Acme Inc.", "The price was 4,000."]),
-        ("Stavby a.s. Praha dodala okna. Díky.", ["Stavby a.s. Praha dodala okna.", "Díky."]),
-        ("Okna s. r. o. Brno chce 4 000 Kč. Bereme.", ["Okna s. r. o. Brno chce 4 000 Kč.", "Bereme."]),
-        ("Dělá to Okna s.r.o. Je to drahé.", ["Dělá to Okna s.r.o.", "Je to drahé."]),
-        ('כהן ובניו בע"מ תל אביב הציעה 4,000. בסדר.', ['כהן ובניו בע"מ תל אביב הציעה 4,000.', "בסדר."]),
-        # dots that lead to a value
-        ("Revize vč. zprávy ........ 4 200,- Kč. Hotovo.", ["Revize vč. zprávy ........ 4 200,- Kč.", "Hotovo."]),
-        ("Rent ......... 12 000\nWater ........ 3 400", ["Rent ......... 12 000\nWater ........ 3 400"]),
-        # rows of a table, front matter and a signature
-        ("item: chain; price: 450\nitem: brake; price: 900", ["item: chain; price: 450", "item: brake; price: 900"]),
-        (
-            "---\ntitle: Lease\ndate: 2025-01-03\n---\n\nThe rent is 9,000. It is due.",
-            ["---\ntitle: Lease\ndate: 2025-01-03\n---", "The rent is 9,000.", "It is due."],
-        ),
-        (
-            "Subject: Offer\nFrom: Jan\n\nThe price is 5. Thanks.",
-            ["Subject: Offer\nFrom: Jan", "The price is 5.", "Thanks."],
-        ),
-        ("It is 5.\n\n--\nJan Novák\nTel. 777 123 456", ["It is 5.", "--\nJan Novák\nTel. 777 123 456"]),
-        # lines of one phrase each, as in an invoice, stay together
-        (
-            "Faktura č. 2025/0042\nPoložka: Sanitární čerpadlo\nCena: 12.500 Kč",
-            ["Faktura č. 2025/0042\nPoložka: Sanitární čerpadlo\nCena: 12.500 Kč"],
-        ),
-        # text that was wrapped at a fixed width is one text
-        (
-            "This is a line of a letter that was wrapped at sixty columns\nand goes on here. It ends.",
-            ["This is a line of a letter that was wrapped at sixty columns and goes on here.", "It ends."],
-        ),
-        ("First paragraph.\n\nSecond one.", ["First paragraph.", "Second one."]),
-        # what a mail only quotes belongs to another mail
-        ("Agreed.\n\nOn Mon, 13 Jan 2025, Jonah <j@x.example> wrote:\n> Is it agreed?", ["Agreed."]),
-        ("A: one\nB: two\nA: three", ["A: one\nB: two\nA: three"]),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "split"))
 def test_split(text: str, expected: list[str]) -> None:
     assert split(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (
-            '---\ntitle: "Kitchen"\ndate: 2024-05-01\ntags: [home, tiles]\n---\n\nThe tiles cost 4,000.',
-            ["title: Kitchen\ndate: 2024-05-01\ntags: home, tiles", "The tiles cost 4,000."],
-        ),
-        (
-            "---\nnázev: 'Koupelna'\nštítky:\n  - byt\n  - obklady\n---\nObklady stály 4 000 Kč.",
-            ["název: Koupelna\nštítky: byt, obklady", "Obklady stály 4 000 Kč."],
-        ),
-        ("---\nכותרת: מטבח\n---\nהאריחים עלו 4,000.", ["כותרת: מטבח", "האריחים עלו 4,000."]),
-        ("---\nA line between two rules.\n---\nText.", ["---\nA line between two rules.\n---\nText."]),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "front_matter_is_shown_without_its_marks"))
 def test_front_matter_is_shown_without_its_marks(text: str, shown: list[str]) -> None:
     assert [one.text for one in quotable_spans(Hit(passages(record("document:1", text))[0], 1.0, 1.0))] == shown
 

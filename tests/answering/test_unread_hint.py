@@ -9,6 +9,7 @@ import pytest
 from relrag_pipelines import settings as settings_module
 from relrag_query.archive import Archive
 from tests import archive
+from tests.cases import cases
 
 
 @pytest.fixture(scope="module")
@@ -19,22 +20,11 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "papers" / "pojistka auta.pdf").write_bytes(b"%PDF-1.4 broken as well")
     (folder / "papers" / "ביטוח דירה.pdf").write_bytes(b"%PDF-1.4 broken too")
     (folder / "papers" / "Kaufvertrag Garage.pages").write_bytes(b"PK\3\4")
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 
-@pytest.mark.parametrize(
-    ("question", "names"),
-    [
-        ("How long is the warranty of the dishwasher?", ["warranty-dishwasher_2023.pdf"]),
-        ("Kdy končí pojistka auta?", ["pojistka auta.pdf"]),
-        ("מתי נגמר ביטוח הדירה?", ["ביטוח דירה.pdf"]),
-        ("Was steht im Kaufvertrag der Garage?", ["Kaufvertrag Garage.pages"]),
-        ("Who will repair the roof?", []),
-        ("Who booked the cabin?", []),
-        ("Where is the file?", []),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "the_file_is_named_that_a_question_asks_about"))
 def test_the_file_is_named_that_a_question_asks_about(question: str, names: list[str], config: Path) -> None:
     with Archive.open(config) as opened:
         answer = opened.ask(question)

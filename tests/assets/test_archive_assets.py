@@ -25,7 +25,7 @@ def test_each_table_of_a_stage_follows_from_all_that_the_stage_reads(tmp_path: P
 
 
 def test_a_check_tells_of_each_table_whether_its_file_is_as_it_was_written(tmp_path: Path) -> None:
-    workspace = archive.first_sync(archive.make(tmp_path))
+    workspace = archive.first_sync(archive.make(tmp_path), dagster=True)
     archive_tables.path(workspace.home, "persons").write_bytes(b"something else")
     archive_tables.path(workspace.home, "person_names").unlink()
     tables = [dg.AssetKey(name) for name in ("persons", "person_names", "month_words")]

@@ -64,7 +64,7 @@ def test_a_sync_publishes_first_and_then_makes_the_index(config: Path, capsys: p
 
 
 def test_the_sensor_asks_for_an_index_once_a_generation_is_published(config: Path) -> None:
-    made = archive.sync(config)
+    made = archive.first_sync(config)
     graph_indexes.drop(made.home)
     (request,) = follow_up(made)
     assert isinstance(request, dg.RunRequest)
@@ -74,7 +74,7 @@ def test_the_sensor_asks_for_an_index_once_a_generation_is_published(config: Pat
 
 
 def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:
-    made = archive.sync(config)
+    made = archive.first_sync(config)
     assert generations.current_number(made.home) == 1
     place = graph_indexes.current_folder(made.home, "archive")
     assert place

@@ -24,7 +24,7 @@ def figures(home: Path, stage: str) -> dict[str, dict[str, Any]]:
 
 
 def test_each_month_of_a_run_has_its_own_figures(tmp_path: Path) -> None:
-    home = archive.first_sync(archive.make(tmp_path)).home
+    home = archive.first_sync(archive.make(tmp_path), dagster=True).home
     for stage, table in (("redacted", "records"), ("chunks", "chunks"), ("edges", "asset_asset_edges")):
         entries = lake.manifest(home, table, "chat")
         shown = figures(home, stage)
@@ -40,7 +40,7 @@ def test_each_month_of_a_run_has_its_own_figures(tmp_path: Path) -> None:
 
 def test_a_month_without_records_is_marked_so(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    home = archive.first_sync(config).home
+    home = archive.first_sync(config, dagster=True).home
     assert commands.backfill("chat", "2023-11", "2024-03", config) == 0
     shown = figures(home, "redacted")
     marked = {month: one.get("empty", False) for month, one in shown.items()}

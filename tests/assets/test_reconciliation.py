@@ -19,7 +19,7 @@ REDACTED = dg.AssetKey(["chat", "redacted"])
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    return archive.first_sync(archive.make(tmp_path))
+    return archive.first_sync(archive.make(tmp_path), dagster=True)
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ class OnesEmbedder(EmbedderResource):
 
 
 def test_the_embedder_can_be_swapped(tmp_path: Path) -> None:
-    workspace = archive.sync(archive.make(tmp_path))
+    workspace = archive.first_sync(archive.make(tmp_path))
     defs = build_defs(workspace, resource_overrides={"embedder": OnesEmbedder(name="e5")})
     result = defs.resolve_job_def("sync").execute_in_process(
         asset_selection=[dg.AssetKey(["notes", "embeddings"])], partition_key="2024-02"

@@ -21,7 +21,7 @@ from tests import archive
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     config = archive.make(tmp_path)
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=True)
     with (tmp_path / "chats" / "WhatsApp Chat with Hiking.txt").open("a") as file:
         file.write("15/02/2024, 08:00 - Petr Kolar: The plumber comes on Friday\n")
     assert commands.sync(config) == 0

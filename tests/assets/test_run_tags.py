@@ -8,19 +8,10 @@ import pytest
 
 from relrag_pipelines.assets import run_tags
 from tests import archive
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("command", "tags", "launcher"),
-    [
-        (["/bin/dagster", "asset", "materialize", "--select", "chat/export"], {}, "dagster asset materialize"),
-        (["/bin/dg", "launch", "--assets", "chat/export"], {}, "dg launch"),
-        (["/bin/dagster", "api", "grpc"], {}, "UI"),
-        (["/bin/dagster", "api", "grpc"], {"dagster/backfill": "x"}, "UI backfill"),
-        (["/bin/dagster", "api", "grpc"], {"dagster/schedule_name": "nightly"}, "schedule"),
-        (["/bin/dagster", "api", "grpc"], {"dagster/sensor_name": "follow_up"}, "sensor"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_run_says_who_launched_it"))
 def test_a_run_says_who_launched_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], tags: dict[str, str], launcher: str
 ) -> None:

@@ -15,6 +15,7 @@ import typer
 from docs.generate import every_command
 from relrag_query import cli
 from relrag_query.cli.commands import ask as ask_command
+from tests.cases import cases
 from tests.query_hits import publish, record
 
 MAIL = "type=email; from=dodavatel@firma.cz; subj=Sanitární čerpadlo - faktura; when=2025-01-15; related=1"
@@ -280,16 +281,7 @@ def test_retrieved_text_cannot_command_the_terminal(
         assert not {"\x1b", "\x07", "\u202e"}.intersection(out)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["ask", " "], "the question is empty"),
-        (["ask", "x", "--kind", "gmial"], 'no kind is named "gmial"; known kinds: '),
-        (["ask", "x", "--source", "male"], 'no source is named "male"; sources in relrag.toml: mail, notes'),
-        (["search", "x", "--to", "2024-13"], '"2024-13" is not a date; write 2024, 2024-03 or 2024-03-15'),
-        (["show", "gmail:nothing"], 'the archive has nothing named "gmail:nothing"; '),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_cannot_be_done_is_one_line_and_code_2"))
 def test_what_cannot_be_done_is_one_line_and_code_2(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
 ) -> None:

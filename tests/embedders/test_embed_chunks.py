@@ -36,6 +36,7 @@ from relrag_query.cli.commands import plan
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands.forget import ForgetRequest, forget
 from tests import archive
+from tests.cases import cases
 from tests.embedders.service import Fault, Service, serve, vector
 
 MODEL = ModelInfo("test:4", 4, 100, languages=("en",), usd_per_million=1000.0, batch_texts=2)
@@ -130,20 +131,7 @@ def test_another_model_has_vectors_of_its_own(tmp_path: Path) -> None:
     assert other.batches == [["a"]]
 
 
-@pytest.mark.parametrize(
-    ("text", "language", "models", "vector_there"),
-    [
-        ("What is wrong with the pump?", None, ("en",), True),
-        ("INV-1187", None, ("en",), True),
-        ("Kdy jsme řešili sanitární čerpadlo?", None, ("en",), False),
-        ("מה קורה עם המשאבה", None, ("en",), False),
-        ("What is wrong with the pump?", "de", ("en",), False),
-        ("Was ist mit der Pumpe?", "en", ("en",), True),
-        ("Kdy jsme řešili sanitární čerpadlo?", None, (), True),
-        ("Was ist mit der Pumpe?", "de", ("en", "de"), True),
-        ("Was ist mit der Pumpe?", None, ("en", "de"), True),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "only_languages_that_the_model_knows_are_embedded"))
 def test_only_languages_that_the_model_knows_are_embedded(
     text: str, language: str | None, models: tuple[str, ...], vector_there: bool, tmp_path: Path
 ) -> None:

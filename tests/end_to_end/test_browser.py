@@ -17,6 +17,7 @@ from relrag_pipelines.ui.login import Login, ticket
 from relrag_query.service import Service
 from relrag_query.web.app import create_app
 from tests import archive
+from tests.cases import cases
 from tests.sources.document.test_page_picture import pdf
 from tests.web.test_app import HOSTILE
 from tests.web_app import KEY, TOKEN
@@ -39,7 +40,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         for number, text in enumerate(HOSTILE)
     ]
     archive.write_notes(folder, *hostile)
-    archive.sync(config)
+    archive.first_sync(config)
     server = uvicorn.Server(uvicorn.Config("", host="127.0.0.1", port=0, log_level="critical"))
     listening = server.config.bind_socket()
     port = listening.getsockname()[1]
@@ -156,18 +157,7 @@ def test_a_link_from_another_page_works_without_scripts(browser: sync_api.Browse
     context.close()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/search?q=hostile",
-        "/ask?q=hostile",
-        "/thread?id=evil",
-        "/graph",
-        "/record?ref=jsonl:notes:h0",
-        "/graphrag",
-        "/graphrag?q=hostile",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "hostile_texts_run_nothing"))
 def test_hostile_texts_run_nothing(page: sync_api.Page, site: str, path: str) -> None:
     page.goto(f"{site}{path}")
     if path == "/graph":

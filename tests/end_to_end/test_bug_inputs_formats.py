@@ -47,7 +47,7 @@ class Read:
         for file in files:
             os.utime(shutil.copy(file, folder / "input"), (year, year))
         (folder / "relrag.toml").write_text(CONFIG.format(kind=kind))
-        home = archive.sync(folder / "relrag.toml").home
+        home = archive.read(folder / "relrag.toml").home
         months = lake.manifest(home, "private_records", "input")
         self.records: list[dict[str, Any]] = [
             row for month in months for row in lake.read(home, "private_records", "input", month).to_pylist()

@@ -68,7 +68,7 @@ def test_one_number_written_two_ways_is_one_person(bugs: Path, chat: Path) -> No
     shutil.copy(folder / "WhatsApp Chat with Club.txt", chat / "chats")
     shutil.copy(folder / "c.vcf", chat / "cards")
     (chat / "relrag.toml").write_text(CONFIG.format(extra="") + CARDS)
-    home = archive.sync(chat / "relrag.toml").home
+    home = archive.first_sync(chat / "relrag.toml").home
     names = {row["person_id"]: row["name"] for row in archive_tables.read(home, "persons").to_pylist()}
     assert len(names) == 7
     senders = [
@@ -89,7 +89,7 @@ def test_one_number_written_two_ways_is_one_person(bugs: Path, chat: Path) -> No
 
 def test_a_national_number_goes_where_texts_tell_the_country(chat: Path) -> None:
     (chat / "chats" / "WhatsApp Chat with Lucía.txt").write_text(SPANISH)
-    home = archive.sync(chat / "relrag.toml").home
+    home = archive.first_sync(chat / "relrag.toml").home
     assert archive_regions.load(home) == ("ES",)
     said = texts(home)
     assert said[3].startswith("<PHONE_NUMBER:k1:") and said[4].startswith("<PHONE_NUMBER:k1:")
@@ -98,7 +98,7 @@ def test_a_national_number_goes_where_texts_tell_the_country(chat: Path) -> None
 
 def test_a_region_that_is_set_redacts_months_again(chat: Path) -> None:
     (chat / "chats" / "WhatsApp Chat with Lucía.txt").write_text("25/10/2024, 15:53 - Paco: 698 55 01 37\n")
-    home = archive.sync(chat / "relrag.toml").home
+    home = archive.first_sync(chat / "relrag.toml").home
     assert texts(home) == ["698 55 01 37"]
     (chat / "relrag.toml").write_text(CONFIG.format(extra='pii_regions = ["es"]'))
     plan = plans.build_plan(archive.workspace(chat / "relrag.toml"))

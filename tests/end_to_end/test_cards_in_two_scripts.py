@@ -47,7 +47,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (folder / "cards.vcf").write_text("".join(cards))
     (folder / "relrag.toml").write_text(CONFIG)
-    archive.sync(folder / "relrag.toml")
+    archive.first_sync(folder / "relrag.toml")
     return folder / "relrag.toml"
 
 

@@ -16,6 +16,7 @@ from relrag_pipelines.sources import KINDS, ReadContext, unit_of
 from relrag_pipelines.stores.table_schema import to_table
 from relrag_query.archive import Archive
 from tests import ROOT, archive, chat_exports
+from tests.cases import case_values, cases
 
 SAMPLES = ROOT / "examples" / "samples"
 KEYS = Keys(b"i" * 32, b"p" * 32, "k1")
@@ -44,61 +45,7 @@ def test_a_sample_is_read_without_a_failure_and_its_file_is_recognised_by_its_ki
     assert recognised == {kind}
 
 
-EXPECTED: list[tuple[str, str, dict[str, Any]]] = [
-    # kind, text of a message, fields that a person has looked up in the sample
-    (
-        "telegram",
-        "Klíč od kůlny má pan Novotný, zavolejte mu na +420 601 234 567.",
-        {"from_": "Petr Kolář", "ts": 1709312700},
-    ),
-    ("telegram", "Dana Levi created the group “Orchard 12”", {"from_": None, "ts": 1709312400}),
-    ("telegram", "I am leaving the group, good luck with the apples.", {"from_": "Deleted Account", "ts": 1709366760}),
-    ("telegram", "Sad Hradčany, Sadová 4, Brno", {"from_": "Petr Kolář", "ts": 1709366580}),
-    (
-        "telegram",
-        "Which day for the harvest?\n- Saturday (2)\n- Sunday (1)",
-        {"from_": "Leonid Orlov", "ts": 1709366520},
-    ),
-    (
-        "telegram",
-        "Это стоило 300 рублей & бутылку вина",
-        {"from_": "Leonid Orlov", "ts": 1709629240, "subject": "Leonid & sons"},
-    ),
-    ("telegram", "Ladders from 900 Kč", {"from_": "Leonid Orlov", "ts": 1709629560}),
-    ("slack", "@Dana Levi čtvrtek je svátek, dáme to na středu?", {"from_": "Petr Kolář", "ts": 1709539560}),
-    ("slack", "בידיים של אוטה", {"from_": "Dana Levi", "ts": 1709626060, "subject": "Dana Levi, Petr Kolář"}),
-    ("slack", "Build 812 failed on `main`", {"from_": "buildbot", "subject": "#general"}),
-    (
-        "messenger",
-        "Petr, přines prosím tu vrtačku 🔧",
-        {"from_": "Dana Levi", "ts": 1709550500, "subject": "Petr Kolář"},
-    ),
-    ("messenger", "Sud je plný, přijeď v sobotu.", {"from_": "Ota Novák", "ts": 1709550900, "subject": "Ota Novák"}),
-    ("instagram", "Ano, beru ho za 2 400 Kč 🎨", {"from_": "Dana Levi", "ts": 1709550070, "subject": "leo.paints"}),
-    ("sms", "The parcel is at the neighbour's 📦", {"from_": "Petr Kolář", "to": ["Dana Levi"], "ts": 1709546400}),
-    ("sms", "הגעתי, תפתחי\nבבקשה", {"from_": "+972521234567", "ts": 1709546600}),
-    ("sms", "Fence is done & painted", {"from_": "Eva Malá", "subject": "Petr Kolář, Eva Malá"}),
-    ("imessage", "Is the ladder still in the barn?", {"from_": "Dana Levi", "ts": 1709550000}),
-    ("imessage", "Ano, za dveřmi. Zavolej mi na +420 601 234 567.", {"from_": "+420601234567", "ts": 1709550060}),
-    ("imessage", "eva.mala@example.org named the conversation “Apple harvest”", {"from_": None, "ts": 1709550400}),
-    ("signal", "Ano, spí u kamen", {"from_": "Petr Kolář", "ts": 1709550090}),
-    ("signal", "Is the dog with you?", {"from_": "Dana Levi", "ts": 1709550000}),
-    ("signal", 'Meet me at the "old" mill', {"from_": "Ota Novák", "ts": 1500000000}),
-    ("teams", "Ano, čerpadlo je ve skladu, faktura 2024/0117", {"from_": "Petr Kolář", "subject": "Irrigation"}),
-    ("teams", "מתי נוח לך?", {"from_": "Dana Levi", "subject": "Petr Kolář", "ts": 1709559600}),
-    ("discord", "The trail map is updated, thanks @Petr Kolář :hike:", {"from_": "Dana Levi", "ts": 1709542860}),
-    ("discord", "המפה החדשה מוכנה", {"from_": "Dana Levi", "subject": "Mappers / #general"}),
-    ("google_chat", "השתילים הגיעו", {"from_": "Dana Levi", "ts": 1709557800, "subject": "Orchard planning"}),
-    ("google_chat", "All planted", {"from_": "Petr Kolář", "ts": 1709626200}),
-    (
-        "google_chat",
-        "Vrt má 32 metrů, https://studny.example/vrt",
-        {"from_": "Petr Kolář", "ts": 1415178000, "subject": "Jana Dvořáková, Petr Kolář"},
-    ),
-    ("google_chat", "השנה נשתול תפוחים", {"from_": "Dana Levi", "ts": 1420102800, "subject": "Zahrádkáři"}),
-    ("google_chat", "Jana Dvořáková added Petr Kolář", {"from_": None, "ts": 1420102900, "subject": "Zahrádkáři"}),
-    ("google_chat", "Jana Dvořáková: a call", {"from_": None, "ts": 1415178400}),
-]
+EXPECTED: list[tuple[str, str, dict[str, Any]]] = case_values(__file__, "expected")
 
 
 @pytest.mark.requirement("S3-26")
@@ -126,57 +73,14 @@ def test_a_call_is_a_notice_in_the_conversation_with_its_number(text: str, ts: i
     assert (record.from_, record.ts, record.subject) == (None, ts, chat)
 
 
-@pytest.mark.parametrize(
-    ("kind", "answer", "question"),
-    [
-        ("telegram", "Thanks! Write to dana@levi.example", "The ladder is repaired.\nPick it up before Friday"),
-        (
-            "slack",
-            "Good catch, Wednesday then",
-            "The release is on Thursday, see the plan (https://wiki.example/release) & ticket REL-4711",
-        ),
-        ("signal", "Five is fine, same place", "Káva v pět?"),
-        ("teams", "Ano, čerpadlo je ve skladu, faktura 2024/0117", "Petr Kolář Is the pump delivered?"),
-        ("discord", "Díky! Chybí most u Hradce, viz příloha", "The trail map is updated, thanks @Petr Kolář :hike:"),
-        ("google_chat", "Objednám je já, 40 kusů, IBAN CZ6508000000192000145399", "Who orders the seedlings?"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "an_answer_names_what_it_answers"))
 def test_an_answer_names_what_it_answers(kind: str, answer: str, question: str) -> None:
     by_text = records(kind)
     assert by_text[answer].parent_asset_id == f"{kind}:{by_text[question].source_id}"
     assert by_text[answer].thread_id == by_text[question].thread_id
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "extra"),
-    [
-        (
-            "telegram",
-            "See the plan at our page (https://orchard.example/plan), invoice INV-2024-0317",
-            {"edited": True},
-        ),
-        ("telegram", "Frost warning for Tuesday night", {"forwarded_from": "Weather Brno"}),
-        (
-            "telegram",
-            "Thanks! Write to dana@levi.example",
-            {"reactions": [{"emoji": "❤", "count": 1, "from": ["Leonid Orlov"]}]},
-        ),
-        ("slack", "Good catch, Wednesday then", {"edited": True}),
-        (
-            "messenger",
-            "שלחתי לך את החשבונית INV-2024-88",
-            {"reactions": [{"emoji": "❤", "count": 1, "from": ["Petr Kolář"]}]},
-        ),
-        ("instagram", "Orchard in snow\nhttps://www.instagram.com/p/C4abc/", {"forwarded_from": "leo.paints"}),
-        (
-            "teams",
-            "Ano, čerpadlo je ve skladu, faktura 2024/0117",
-            {"edited": True, "reactions": [{"emoji": "like", "count": 1}]},
-        ),
-        ("discord", "Díky! Chybí most u Hradce, viz příloha", {"edited": True}),
-        ("google_chat", "Objednám je já, 40 kusů, IBAN CZ6508000000192000145399", {"edited": True}),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_is_known_of_a_message_beside_its_text"))
 def test_what_is_known_of_a_message_beside_its_text(kind: str, text: str, extra: dict[str, Any]) -> None:
     own = records(kind)[text].extra
     assert {name: own.get(name) for name in extra} == extra
@@ -311,7 +215,7 @@ def test_chats_of_all_programs_are_synced_searched_and_leak_nothing(tmp_path: Pa
     config.write_text("\n".join([CONFIG, *sources]))
     for kind in chat_exports.WRITERS:
         shutil.copytree(SAMPLES / kind, tmp_path / kind)
-    archive.sync(config)
+    archive.first_sync(config)
     with Archive.open(config) as opened:
         for kind, text, _ in EXPECTED[1::3]:
             words = " ".join(word for word in text.replace("+", " ").split() if word.isalpha())

@@ -40,7 +40,7 @@ def test_it_appears_and_goes_with_its_records(tmp_path: Path) -> None:
     (tmp_path / "papers" / "boiler 2024-02-14.md").write_text("Invoice INV-2024-118 for the boiler\n")
     (tmp_path / "papers" / "lease 2024-01-05.md").unlink()
     add(config, "n3", "the bill of the plumber", "2024-02-16")
-    archive.sync(config)
+    archive.first_sync(config)
     (message,) = {one for one, *_ in related(config)} - {"jsonl:notes:n3"}
     assert message.startswith("whatsapp:")
     assert related(config) == {(message, *WHY), ("jsonl:notes:n3", *WHY)}
@@ -64,7 +64,7 @@ def test_it_appears_and_goes_with_its_records(tmp_path: Path) -> None:
 def test_one_note_more_relates_what_is_below_it(tmp_path: Path) -> None:
     config = archive.many_notes(tmp_path)
     add(config, "old", "the bill of the plumber", "2023-03-01")
-    archive.sync(config)
+    archive.first_sync(config)
     add(config, "new", "the bill again", "2024-06-15")
     home = archive.sync(config).home
     assert (home / "published" / "2" / catalog.BASE).exists(), "it is built on top"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import cases
 from tests.conftest import ROOT
 from tests.sources.connector import read
 
@@ -45,22 +46,7 @@ def test_a_file_that_is_cut_is_not_read_whole(kind: str, tmp_path: Path) -> None
             assert not (lost and is_whole), (file.name, share)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "text"),
-    [
-        ("contacts", "a.vcf", "BEGIN:VCARD\nVERSION:3.0\nFN:Dana\nEND:VCARD\nBEGIN:VCARD\nVERSION:3.0\nFN:Pe"),
-        ("calendar", "a.ics", "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:a\nDTSTART:20240105\nEND:VEVENT\n"),
-        (
-            "calendar",
-            "a.ics",
-            "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:a\nDTSTART:20240105\nEND:VEVENT\nBEGIN:VEVENT\nUID:b",
-        ),
-        ("calendar", "a.ics", "BEGIN:VEVENT\nUID:a\nDTSTART:20240105\nEND:VEVENT\nBEGIN:VEVENT\nUID:b\n"),
-        ("tasks", "a.ics", "BEGIN:VCALENDAR\nBEGIN:VTODO\nUID:a\nSUMMARY:Buy paint\nEND:VTODO\n"),
-        ("bank", "a.qif", "!Type:Bank\nD1/25/2024\nT-5.00\nPDana\n^\nD1/26/2024\n"),
-        ("bank", "a.csv", 'Date,Payee,Amount\n2024-01-02,Dana,-1.00\n2024-01-03,"Petr, -2.0'),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_cut_between_two_items_is_noticed_where_the_format_has_an_end"))
 def test_a_cut_between_two_items_is_noticed_where_the_format_has_an_end(
     kind: str, name: str, text: str, tmp_path: Path
 ) -> None:

@@ -34,7 +34,7 @@ def test_no_command_shows_a_minute_of_a_day(
     (tmp_path / "notes.jsonl").write_text(NOTE)
     (tmp_path / "calls").mkdir()
     (tmp_path / "calls" / "Call with Ota 2024-02-21.txt").write_text("Ota: the key hangs behind the door\n")
-    archive.sync(config)
+    archive.first_sync(config)
     capsys.readouterr()
     commands = {
         "status": lambda: status.status(config),

@@ -10,18 +10,16 @@ import pypdfium2
 import pytest
 
 from relrag_pipelines.links import generate_asset_id
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores import vector_store
 from relrag_query import exploration
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import sync as commands
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.evaluation import question_sets
 from relrag_query.results import Answer, CitedSource
-from tests import ROOT
-from tests.archive import first_sync
+from tests import ROOT, demo_archive
 
-ANSWERS = json.loads((ROOT / "examples" / "archive" / "answers.json").read_text(encoding="utf-8"))
-QUESTIONS = {one["name"]: one for one in ANSWERS["questions"]}
+ANSWERS, QUESTIONS = demo_archive.ANSWERS, demo_archive.QUESTIONS
 MAILS = (ROOT / "examples" / "originals" / "mail.jsonl").read_text(encoding="utf-8").splitlines()
 NATIVE = {
     item["id"]: f"{item['parent_asset_id']}:{item['index_in_parent']}"
@@ -35,13 +33,10 @@ ANSWERED = ("pump", "contract", "invoice", "agile", "authorization", "token", "a
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
-    folder = tmp_path_factory.mktemp("demo")
-    shutil.copytree(ROOT / "examples" / "archive", folder / "examples" / "archive")
-    shutil.copy(ROOT / "relrag.toml", folder)
+    config = demo_archive.synced(tmp_path_factory.mktemp("demo"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELRAG_NOW", ANSWERS["clock"])
-        first_sync(folder / "relrag.toml")
-        with Archive.open(folder / "relrag.toml") as opened:
+        with Archive.open(config) as opened:
             yield opened
 
 
@@ -390,7 +385,7 @@ def test_the_four_fields_are_the_same_for_every_source(archive: Archive) -> None
         ("whatsapp", True, True, True, True),
     ]
     path = archive.generation.path / "vectors"
-    indexed = {name for payload in vectors.payloads(path) for name in payload}
+    indexed = {name for payload in vector_store.payloads(path) for name in payload}
     assert {"asset_id", "parent_asset_id", "thread_id", "chunk_group_id"} <= indexed
 
 

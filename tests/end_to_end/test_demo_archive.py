@@ -19,6 +19,7 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.table_schema import columns
 from relrag_query.display import metadata_line
 from tests import ROOT
+from tests.cases import case_values
 from tests.demo_archive import (
     ANSWERS,
     ARCHIVE,
@@ -57,32 +58,7 @@ def test_answers_point_to_what_is_there(where: str, reference: dict[str, Any]) -
         assert wanted in text, where
 
 
-DECOYS = {
-    "mail-czech-invoice": "Reminder: invoice 2024-0931",
-    "mail-czech-invoice-paid": "Faktura / Invoice 2024-0931",
-    "mail-czech-invoice:0": "Faktura č. 2024-0931",
-    "invoices/faktura-2024-0931.pdf": "Faktura č. 2024-0931",
-    "WhatsApp Chat with Thursday Football.txt": "Alex Rubin: Can we discuss that last call?",
-    "mail-contract-draft": "Attached is our first draft of the contract",
-    "mail-contract-draft:0": "Service contract between",
-    "mail-contract-draft-reply": "First draft of the service contract",
-    "contract_old.pdf": "First draft, 10 December 2024",
-    "paperless/lease-herzl-14.pdf": "Lease contract",
-    "person-88": "clinic",
-    "person-42:colleague:person-88": "Calls the clinic his family",
-    "mail-pump-newsletter": "Nově také sanitární technika",
-    "7c9e1a3b5d7f8a0c2e4b6d9f1a3c5e7b8d0f2a4c": "Describe the Authorization header",
-    "mail-bank-authorization": "se mění autorizace plateb",
-    "meeting-2024-03-13.txt": "Team decided to keep the monolith architecture",
-    "Call_recording_Shely_Yakov_241224_110510.m4a": "מי זאת שביקשה הצעה לרכב של משפחת פיקל",
-    "Call_recording_Riki_Pickel_241226_164022.m4a": "ריקי פיקל",
-    "Call_recording_Shlomo_Pickel_250106_091537.m4a": "שלמה פיקל",
-    "צ'אט WhatsApp עם חסידות ויזניץ.txt": "שלמה פיקל",
-    "paperless/bank-letter.pdf": "משפחת פיקל",
-    "person-9": "Gideon Raz",
-    "person-1:former_manager:person-9": "hostile since the resignation",
-    "mail-newsletter-agile": "Our course on agile leadership",
-}
+DECOYS = dict(case_values(__file__, "decoys"))
 """what a question must not show -> what of it tempts a search by words or meaning"""
 
 

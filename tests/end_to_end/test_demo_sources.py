@@ -10,6 +10,7 @@ import pytest
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.sources import KINDS, mail_ids
 from relrag_query.display import metadata_line
+from tests.cases import cases
 from tests.demo_archive import COMMITS, ITEMS, QUESTIONS, at, read_source, record, records_of, words
 
 
@@ -58,26 +59,7 @@ def test_every_call_has_its_transcript_speakers_length_and_time() -> None:
     assert {one.extra["state"] for one in records_of("calls")} == {"transcribed"}
 
 
-@pytest.mark.parametrize(
-    ("file", "count", "first", "last", "senders"),
-    [
-        ("WhatsApp Chat - Shiran.zip", 50, "2024-05-20 18:03:11", "2025-01-19 18:47:21", {"Shiran"}),
-        ("WhatsApp Chat with Alex Rubin.txt", 59, "2024-08-12 07:02:00", "2025-01-19 06:40:00", {"Alex Rubin"}),
-        ("WhatsApp Chat with Noa Ben-Ami.txt", 32, "2024-05-14 16:02:00", "2025-01-17 08:31:00", {"Noa Ben-Ami"}),
-        ("WhatsApp Chat with דורון לוי חשמלאי.txt", 16, "2024-10-07 13:00:00", "2025-01-13 17:21:00",
-         {"דורון לוי חשמלאי"}),
-        ("WhatsApp Chat with Firma dev.txt", 36, "2024-11-18 07:02:00", "2025-01-20 06:03:00",
-         {"Jan Novák", "Petr Svoboda", "Marie Dvořáková"}),
-        ("WhatsApp Chat with Thursday Football.txt", 58, "2023-11-09 10:00:00", "2025-01-16 21:07:00",
-         {"Yossi Azulay", "Gadi Perl", "Doron Katz", "Tomer Gal", "Alex Rubin"}),
-        ("צ'אט WhatsApp עם ועד בית הרצל 14.txt", 44, "2024-05-05 07:00:00", "2025-01-19 15:25:00",
-         {"רינה שלו", "עמוס דירה 3", "גלית דירה 6", "+972 52-555-0186"}),
-        ("צ'אט WhatsApp עם חסידות ויזניץ.txt", 28, "2024-10-20 17:00:00", "2025-01-19 17:52:00",
-         {"שלמה פיקל", "משה גרוס", "אהרן וייס"}),
-        ("צ'אט WhatsApp עם משפחה.txt", 71, "2023-11-12 16:00:00", "2025-01-18 19:11:00",
-         {"שירן", "אמא", "אבא", "דוד תמיר", "סבתא"}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*cases(__file__, "chats_are_read"))
 def test_chats_are_read(file: str, count: int, first: str, last: str, senders: set[str], keys: Keys) -> None:
     """Every date style of the demo: times are Jerusalem's, two hours ahead of UTC in winter and three in summer."""
     messages = read_source("whatsapp", keys)[file]

@@ -39,7 +39,7 @@ from relrag_pipelines.stores import (
     inventory,
     lake,
     lake_damage,
-    vectors,
+    vector_store,
 )
 from relrag_query import cli
 from relrag_query.cli import dispatch
@@ -52,7 +52,7 @@ VALUES = [f"{MARK}{number:04}" for number in range(1000)]
 @pytest.fixture(scope="module")
 def archive_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = archive.make(tmp_path_factory.mktemp("errors"), '[graphrag]\nmethod = "fast"\n')
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 
@@ -111,7 +111,7 @@ POINTS: list[tuple[Any, str, list[str]]] = [
     (generation_damage, "verify", ["published_generation"]),
     (catalog_build, "build", ["duckdb_catalog"]),
     (leak_scan, "find", ["duckdb_catalog"]),
-    (vectors, "extend", ["qdrant_points"]),
+    (vector_store, "extend", ["qdrant_points"]),
     (generations, "finish", ["published_generation"]),
     (graph_build, "passages", ["graphrag", "archive", "documents"]),
     (stage, "people", ["persons"]),

@@ -34,7 +34,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for day, text in enumerate(NOTES, 1)
         ),
     )
-    archive.sync(made)
+    archive.first_sync(made)
     return made
 
 

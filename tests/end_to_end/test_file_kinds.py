@@ -51,7 +51,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tables = [f'[[sources]]\nname = "{kind}"\nkind = "{kind}"\npath = "{kind}"\n' for kind in KINDS]
     tables.append('[[sources]]\nname = "mail"\nkind = "gmail"\npath = "mail"\n')
     (folder / "relrag.toml").write_text(CONFIG + "\n".join(tables))
-    archive.sync(folder / "relrag.toml")
+    archive.first_sync(folder / "relrag.toml")
     return folder / "relrag.toml"
 
 

@@ -66,7 +66,7 @@ def latest_check(config: Path) -> Any:
 
 
 def test_its_recall_is_metadata_of_what_is_published_and_kept_by_generation(config: Path) -> None:
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=True)
     home = archive.home(config.parent)
     with runner.instance(home) as shared:
         event = shared.get_latest_materialization_event(dg.AssetKey("published_generation"))
@@ -83,7 +83,7 @@ def test_its_recall_is_metadata_of_what_is_published_and_kept_by_generation(conf
 
 def test_a_significant_fall_is_warned_of(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One question of two may fare worse by chance; five of six and none better hardly."""
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=True)
     forget_one(config.parent)
     assert commands.sync(config) == 0
     assert latest_check(config)[::3] == (True, {"recall@5": 0.5, "recall@5 before": 1.0})
@@ -103,7 +103,7 @@ def test_a_significant_fall_is_warned_of(config: Path, capsys: pytest.CaptureFix
 
 
 def test_how_surprising_a_fall_must_be_is_a_setting(config: Path) -> None:
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=True)
     archive.configure(config.parent, 'golden_set = "questions.jsonl"\ngolden_significance = 0.5\n')
     forget_one(config.parent)
     assert commands.sync(config) == 1
@@ -124,7 +124,7 @@ def test_questions_are_compared_each_with_itself() -> None:
 
 
 def test_other_questions_are_not_compared(config: Path) -> None:
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=True)
     ask(config.parent, *QUESTIONS, {"question": "What is nowhere?", "gold": ["n9"]})
     archive.write_notes(config.parent, {"id": "n3", "text": "Rain.", "timestamp": "2024-02-21T08:00:00Z"})
     assert commands.sync(config) == 0
@@ -143,7 +143,7 @@ def test_a_set_that_cannot_be_read_is_warned_of_and_the_generation_is_published(
 
 
 def test_no_question_is_kept_and_a_damaged_file_is_found_and_removed(config: Path) -> None:
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=True)
     home = archive.home(config.parent)
     for path in (path for path in home.rglob("*") if path.is_file()):
         assert b"Who quoted" not in path.read_bytes(), path
@@ -160,7 +160,7 @@ def test_no_question_is_kept_and_a_damaged_file_is_found_and_removed(config: Pat
 def test_the_command_asks_the_same_set_and_tells_of_earlier_generations(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    archive.sync(config)
+    archive.first_sync(config)
     assert evaluate.history(config) == 0
     assert capsys.readouterr().out == "Nothing was measured yet.\n"
     assert evaluate.evaluate([], config=config, as_json=True) == 0

@@ -8,9 +8,7 @@ import pytest
 
 from relrag_query.cli import app
 from relrag_query.cli.commands import graphrag
-from relrag_query.cli.commands import sync as commands
-from tests import agile_index
-from tests.conftest import ROOT
+from tests import ROOT, agile_index, archive
 
 CONFIG = """
 archive = "demo"
@@ -34,7 +32,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
     shutil.copytree(ROOT / "examples" / "archive" / "documents", folder / "documents")
     (folder / "relrag.toml").write_text(CONFIG)
-    assert commands.sync(folder / "relrag.toml") == 0
+    archive.first_sync(folder / "relrag.toml")
     return folder / "relrag.toml"
 
 

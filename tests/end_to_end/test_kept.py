@@ -16,6 +16,7 @@ from relrag_pipelines.erasure.verification import ErasureProof, SimilarRecord
 from relrag_pipelines.privacy.keys import Keys
 from relrag_query.cli.commands import forget_report
 from relrag_query.cli.commands.forget_report import ForgetPreview
+from tests.cases import cases
 from tests.conftest import ROOT
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
@@ -37,18 +38,7 @@ def guessed(guess: str, stored: word_hashes.Hashes, keys: Keys = KEYS) -> bool:
     return bool(word_hashes.contains(np.concatenate(forms), stored).any())
 
 
-@pytest.mark.parametrize(
-    ("guess", "known"),
-    [
-        ("surgery on Monday", True),
-        ("the surgery on", True),
-        ("Yes", True),  # a line of its own
-        ("surgery on Mole", True),  # two words and how the third begins
-        ("Monday surgery on", False),
-        ("surgery on", False),
-        ("surgery", False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "whoever_has_the_keys_too_can_test_guesses"))
 def test_whoever_has_the_keys_too_can_test_guesses(guess: str, known: bool) -> None:
     stored = kept("Yes\nthe surgery on Monday went well, and nobody but Dana has to know of it")
     assert guessed(guess, stored) is known

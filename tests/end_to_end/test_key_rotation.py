@@ -35,7 +35,7 @@ CONTACTS = [
 def config(tmp_path: Path) -> Path:
     config = archive.make(tmp_path, extra='owner = "Petr Kolar"\n')
     archive.write_notes(tmp_path, *CONTACTS)  # type: ignore[arg-type]
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=True)
     return config
 
 

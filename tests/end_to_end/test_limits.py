@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from relrag_query.archive import Archive
+from tests.cases import cases
 from tests.query_hits import passages, publish, record, window
 
 WORDS = "boiler roof garden invoice rent kiln čerpadlo střecha zahrada faktura חתונה גינה חשבון דירה".split()  # noqa: SIM905
@@ -66,17 +67,7 @@ def test_nothing_that_holds_no_word_is_listed(archive: Archive, query: str) -> N
     assert all(hit.display_score > 0 for hit in archive.search(f"{query} boilerplate").hits)
 
 
-@pytest.mark.parametrize(
-    ("limits", "count"),
-    [
-        ({}, "67 passages in mail, chat"),
-        ({"sources": ["chat"]}, "7 passages in chat"),
-        ({"kinds": ["whatsapp"]}, "7 passages of kind whatsapp"),
-        ({"since": "2025-01-28"}, "2 passages in mail, chat, from 2025-01-28"),
-        ({"since": "2025-01-13", "until": "2025-01-13"}, "9 passages in mail, chat, 2025-01-13"),
-        ({"sources": ["mail"], "until": "2025-01-01"}, "3 passages in mail, until 2025-01-01"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_was_searched_is_counted_under_the_limits"))
 def test_what_was_searched_is_counted_under_the_limits(
     archive: Archive, limits: dict[str, list[str]], count: str
 ) -> None:

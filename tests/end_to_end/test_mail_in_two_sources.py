@@ -62,7 +62,7 @@ def test_a_mail_in_two_sources_is_one_record_with_both_places(config: Path, text
         boxed(mail("other", "Bring the red sleds."), mail("boiler"))
     )
     (config.parent / "saved" / "boiler.eml").write_bytes(mail("boiler", text, more))
-    archive.sync(config)
+    archive.first_sync(config)
     with Archive.open(config) as opened:
         rows = opened._catalog.execute("SELECT locations FROM records").fetchall()
         hits = [hit for hit in opened.search("boiler plumber").hits if "plumber" in hit.text]

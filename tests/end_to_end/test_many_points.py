@@ -12,9 +12,11 @@ import pytest
 
 from relrag_pipelines.identity.journal_statements import Merge
 from relrag_pipelines.journal import journal
-from relrag_pipelines.stores import catalog, generations, vectors
+from relrag_pipelines.stores import catalog, generations, vector_store
 from tests import archive
 from tests.stores import qdrant
+
+pytestmark = pytest.mark.usefixtures("payload_indexes")
 
 OF_DANA, OF_LEVY, NAMING = 6_000, 4_200, 600
 CONFIG = """
@@ -46,7 +48,7 @@ def write(folder: Path, server: str) -> Path:
 def on_points(home: Path) -> tuple[Counter[int], Counter[int]]:
     """How many points each person wrote, and on how many they are named."""
     with generations.open_current(home) as current:
-        payloads = list(vectors.payloads(current.path / "vectors"))
+        payloads = list(vector_store.payloads(current.path / "vectors"))
     assert len(payloads) == OF_DANA + OF_LEVY + NAMING
     wrote, named = (
         Counter(one for payload in payloads for one in payload.get(name, ()))

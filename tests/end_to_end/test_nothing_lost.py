@@ -25,24 +25,11 @@ from relrag_pipelines.stages.month_stages import STAGES, run
 from relrag_pipelines.stores import lake, unit_state
 from relrag_pipelines.workspace import Workspace
 from tests import ROOT
+from tests.cases import case_values
 from tests.end_to_end.test_mail_archive import Archive, boxed
 
 DEMO = [source.name for source in settings.load(ROOT / "relrag.toml", {}).sources]
-BUGS = {
-    "mail-byte-order-mark": "gmail",
-    "mail-date-local-names": "gmail",
-    "mail-iso-2022-jp": "gmail",
-    "mail-named-inline-text": "gmail",
-    "mail-same-message-id": "gmail",
-    "mbox-bare-separators": "gmail",
-    "meeting-ics-microsoft-zone": "gmail",
-    "citation-marks-in-a-text": "gmail",
-    "superseded-values": "gmail",
-    "phones-named-in-other-languages": "whatsapp",
-    "csv-preamble": "document",
-    "document-date-languages": "document",
-    "text-cp1252": "document",
-}
+BUGS = dict(case_values(__file__, "bugs"))
 """folders of data/bugs -> the kind that reads them"""
 
 

@@ -7,7 +7,6 @@ one is. ODD_QUESTIONS sets how many are asked in the slow test.
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,8 +16,7 @@ import pytest
 from bench.clock import Machine
 from relrag_query.archive import Archive
 from relrag_query.service import Service
-from tests import ROOT, archive
-from tests.archive import first_sync
+from tests import archive, demo_archive
 from tests.demo_archive import ANSWERS
 from tests.odd_questions import odd_questions
 
@@ -30,13 +28,10 @@ WARM_UP = ("Who is Alex?", "pump in 2024", "+420 777 123 456", "Kdy je schuzka",
 
 @pytest.fixture(scope="module")
 def config(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("odd")
-    shutil.copytree(ROOT / "examples" / "archive", folder / "examples" / "archive")
-    shutil.copy(ROOT / "relrag.toml", folder)
+    config = demo_archive.synced(tmp_path_factory.mktemp("odd"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELRAG_NOW", ANSWERS["clock"])
-        first_sync(folder / "relrag.toml")
-        yield folder / "relrag.toml"
+        yield config
 
 
 def processor_seconds(call: Callable[[], object]) -> float:
@@ -82,7 +77,7 @@ def test_a_question_of_each_odd_kind_is_cheap(config: Path) -> None:
 def test_odd_questions_are_cheap_to_answer_and_to_search_for(tmp_path: Path) -> None:
     """In an archive without vectors: what the words of a question cost by themselves."""
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     most = limit()
     questions = odd_questions(60)  # of 25 kinds in turn, so that each kind is in both halves
     with Archive.open(config) as opened:

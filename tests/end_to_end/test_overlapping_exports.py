@@ -89,7 +89,7 @@ def subjects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     kinds = ("calendar", "tasks", "telegram")
     tables = [f'[[sources]]\nname = "{kind}"\nkind = "{kind}"\npath = "{kind}"\n' for kind in kinds]
     (folder / "relrag.toml").write_text(CONFIG + "\n".join(tables))
-    archive.sync(folder / "relrag.toml")
+    archive.first_sync(folder / "relrag.toml")
     home = archive.workspace(folder / "relrag.toml").home
     with catalog.open(home / "published" / str(generations.current_number(home)) / catalog.NAME) as opened:
         rows = opened.execute("SELECT text FROM records").fetchall()

@@ -15,6 +15,7 @@ from relrag_query.people.indexed_person import PeopleError
 from relrag_query.people.question_words import QuestionWords
 from relrag_query.people.questions import read
 from tests import archive as archives
+from tests.cases import case_values, cases
 
 CARDS = [
     ("jonah", 1, "Jonah Pickel", "BDAY:19891019"),
@@ -70,25 +71,7 @@ def archive(config: Path) -> Iterator[Archive]:
         yield opened
 
 
-ASKED = [
-    ("Who is David's wife?", "who", [42]),
-    ("David's wife", "who", [42]),
-    ("who is the husband of Shiran?", "who", [17]),
-    ("מי האישה של דוד?", "who", [42]),
-    ("Kdo je Radkova žena?", "who", [53]),
-    ("who is my sister?", "who", [42]),
-    ("who is my brother?", "who", []),
-    ("Radkova sestra", "who", []),
-    ("who is my electrician?", "who", [12]),
-    ("who is my plumber?", "who", []),
-    ("How old is Shiran?", "fact", [42]),
-    ("how old is shiran?", "fact", [42]),
-    ("How old is my sister's daughter?", "fact", [23]),
-    ("בת כמה שירן?", "fact", [42]),
-    ("Tell me about Shiran's family", "family", [42]),
-    ("tell me about my sister's family", "family", [42]),
-    ("מי זאת דניאלה ליבר פיקל?", "who", [64, 61, 62, 63]),
-]
+ASKED = case_values(__file__, "asked")
 
 
 @pytest.mark.parametrize(("question", "asks", "people"), ASKED)
@@ -100,17 +83,7 @@ def test_whom_a_question_means(archive: Archive, question: str, asks: str, peopl
     assert bool(found.unknown) == (not people)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What did Shiran say about the recital?",
-        "What is the phone number of Shiran's clinic?",
-        "Who will win?",
-        "the family budget",
-        "Who told David about the recital?",
-        "Shiran",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_asks_something_else_is_searched_for"))
 def test_what_asks_something_else_is_searched_for(archive: Archive, question: str) -> None:
     with archive.people() as known:
         assert read(QuestionWords(question, known)) is None

@@ -17,6 +17,7 @@ from relrag_query.people.question_words import QuestionWords
 from relrag_query.people.questions import read
 from relrag_query.understanding.people_question import PeopleQuestion
 from tests import archive as archives
+from tests.cases import cases
 from tuning.people import measure
 
 GATE, WRONG = 0.85, 0.03
@@ -73,21 +74,7 @@ def test_most_are_answered_rightly_and_hardly_any_names_somebody_else(name: str,
     assert wrong <= WRONG, [one.asked.question for one in judged if one.wrong]
 
 
-@pytest.mark.parametrize(
-    ("question", "confidence", "said"),
-    [
-        ("whose number is 777 123 456?", "sure", "Petr Novák"),
-        ("whose number is +420777123456?", "sure", "Petr Novák"),
-        ("whose address is adam@wolf-studio.example?", "sure", "Adam Wolf"),
-        ("who put me in touch with the architect?", "sure", "David Peretz, introducer of Adam Wolf"),
-        ("who is the wife of David Stern?", "sure", 'Anat, spouse of David Stern: "My wife Anat"'),
-        ("How old is my husband?", "sure", "Petr Novák: 43 years old"),
-        ("When is my husband's birthday?", "sure", "Petr Novák, birthday: "),
-        ("who is my sister in law?", "sure", "Petra Nováková, sibling of Petr Novák"),
-        ("who is my brother-in-law?", "unsure", "Lior Rosen, spouse of Eitan Rosen"),
-        ("who is in my family?", "sure", "Noa Rosen, child of Tamar Rosen"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_is_answered"))
 def test_what_is_answered(
     rosen: Archive, monkeypatch: pytest.MonkeyPatch, question: str, confidence: str, said: str
 ) -> None:
@@ -110,21 +97,7 @@ def sagi(work: Path) -> Iterator[Archive]:
         yield archive
 
 
-@pytest.mark.parametrize(
-    ("question", "confidence", "said"),
-    [
-        ("מי האח של אמיר?", "sure", "Nadav Sagi, sibling of Amir Sagi"),  # by sound: all his names are in Latin letters
-        ("Who are Amir's siblings?", "sure", 'רינה (may be Rina Sagi), sibling of Amir Sagi: "אחותי רינה"'),
-        ("Who is Radek married to?", "sure", "Hana Dvořáčková"),  # a stranger, by what is said of his wife
-        ("does Rina have kids?", "sure", 'עידו, child of Rina Sagi: "הבן שלי עידו"'),  # one of two of that name
-        ("kdo je moje nejlepší kamarádka?", "sure", 'Simona, friend of Nina Sagi: "Moje nejlepší kamarádka Simona"'),
-        ("mám bratra?", "unsure", "It is not certain who the sibling is, but passages speak of one"),  # of others'
-        ("Tom's e-mail", "unsure", "Tom Bradley: tom.bradley@northlight.example: may be meant."),
-        ("who is 608 455 100?", "sure", "Hana Dvořáčková"),
-        ("How do I know Priya Nair?", "sure", "Tom Bradley, introducer of Priya Nair"),
-        ("kolik je Amirovi?", "sure", "Amir Sagi: 41 years old"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_people_really_ask"))
 def test_what_people_really_ask(
     sagi: Archive, monkeypatch: pytest.MonkeyPatch, question: str, confidence: str, said: str
 ) -> None:
@@ -139,18 +112,7 @@ def berger(work: Path) -> Iterator[Archive]:
         yield archive
 
 
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        (
-            "who is David?",
-            ["David Berger, +972 54 311 4000: may", "David Pickles, david.pickles@quillhouse.example: may"],
-        ),
-        ("מי זה נדב?", ["נדב כץ, occupation: שיפוצניק: may", "Nadav Berger, your cousin: may"]),
-        ("jaký má Nadav telefon?", ["Nadav Berger: +972 52 700 8001: may", "נדב כץ: +972 50 222 9090: may"]),
-        ("David's wife", ['Eleanor, spouse of David Pickles: "my wife Eleanor"']),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "of_several_the_choices_are_told_apart"))
 def test_of_several_the_choices_are_told_apart(berger: Archive, question: str, said: list[str]) -> None:
     """In any script; two records of one name are one choice."""
     answer = berger.ask(question)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from relrag_query.answering.llm import AnswerError
+from relrag_query.answering.chat_model import AnswerError
 from relrag_query.answering.reader import reading
 from relrag_query.answering.reader.protocol import Passage
 from tests import query_hits

@@ -25,6 +25,7 @@ from relrag_query.cli.commands.plan import plan
 from relrag_query.cli.commands.sync import sync
 from relrag_query.cli.exit_codes import COULD_NOT
 from tests import archive
+from tests.cases import cases
 from tests.remote_servers import TOKEN, Answer, HttpServer, Paperless, Request, serve
 
 CONFIG = """
@@ -170,21 +171,7 @@ def test_a_failed_fetch_deletes_nothing(
     assert unit_state.load_failures(home, "papers") == []
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "says"),
-    [
-        ("/documents/", {"count": 3, "next": None, "results": []}, "counts 3 items and lists 0"),
-        ("/documents/", {"count": 3, "next": "x", "results": []}, "counts 3 items and lists 0"),
-        ("/documents/", {"count": 3, "next": None, "results": [{"id": 1}]}, "something else than document 1"),
-        ("/documents/", {"results": []}, "does not answer like Paperless-ngx"),
-        ("/documents/", {"count": "3", "results": []}, "does not answer like Paperless-ngx"),
-        ("/documents/", {"count": 1, "results": [7]}, "does not answer like Paperless-ngx"),
-        ("/documents/", {"count": 1, "results": [{"no": "id"}]}, "unexpected form (KeyError in server.py:"),
-        ("/documents/", {"count": 0, "next": None, "results": []}, "something else than document 1"),
-        ("/tags/", {"count": 2, "next": None, "results": []}, "counts 2 items and lists 0"),
-        ("/tags/", {"count": 1, "next": None, "results": [{"id": "x"}]}, "unexpected form (ValueError in server.py:"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "an_odd_answer_removes_nothing"))
 def test_an_odd_answer_removes_nothing(config: Path, paperless: Paperless, path: str, body: object, says: str) -> None:
     export(config)
     before = texts(config)

@@ -15,8 +15,9 @@ from relrag_pipelines.files import failpoints
 from relrag_pipelines.maintenance import backup, repair, verify
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stores import generation_damage, generations, retired_generations, vectors
-from relrag_pipelines.stores.vectors import StoreError, server_connection
+from relrag_pipelines.stores import generation_damage, generations, retired_generations, vector_store
+from relrag_pipelines.stores.vectors import server_connection
+from relrag_pipelines.stores.vectors.protocol import StoreError
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import doctor, forget, status
 from relrag_query.cli.commands import sync as commands
@@ -90,7 +91,7 @@ def test_what_is_published_names_its_collection(config: Path, server: QdrantClie
     assert [path.name for path in (home / "published" / "1" / "vectors").iterdir()] == ["collection.json"]
     assert server.count(name).count == generations.current_manifest(home)["counts"]["chunks"]
     assert search(config, "greenhouse pane 35")[0] == "jsonl:notes:n5"
-    stored = json.dumps(list(vectors.payloads(home / "published" / "1" / "vectors")))
+    stored = json.dumps(list(vector_store.payloads(home / "published" / "1" / "vectors")))
     assert "greenhouse" not in stored
     assert archive.workspace(config).settings.qdrant_url == URL
     assert plans.build_plan(archive.workspace(config)).empty

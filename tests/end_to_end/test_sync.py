@@ -52,6 +52,7 @@ def test_a_first_sync_publishes_everything_and_a_second_writes_nothing(
     assert archive.changed(before, archive.contents(home)) == []
 
 
+@pytest.mark.usefixtures("without_dagster")
 def test_one_new_message_rewrites_one_month_of_one_source(config: Path) -> None:
     archive.first_sync(config)
     home = archive.workspace(config).home
@@ -81,7 +82,7 @@ def test_one_new_message_rewrites_one_month_of_one_source(config: Path) -> None:
 def test_an_edited_and_a_shrunk_document_leave_no_stale_chunk(config: Path) -> None:
     paper = config.parent / "papers" / "lease 2024-01-05.md"
     paper.write_text(archive.LEASE + "\n\n".join(f"Clause {n}. The {n}th room is painted green." for n in range(400)))
-    archive.sync(config)
+    archive.first_sync(config)
     long = archive.chunks(config, "papers")
     assert len(long) > 5
     paper.write_text(archive.LEASE.replace("orangery", "conservatory"))
@@ -374,7 +375,7 @@ def test_many_deletions_are_refused_until_they_are_accepted(config: Path, capsys
     notes = config.parent / "notes.jsonl"
     lines = [json.dumps({"id": f"m{n}", "text": f"note {n}", "timestamp": "2024-03-01T00:00:00Z"}) for n in range(100)]
     notes.write_text("\n".join(lines) + "\n")
-    archive.sync(config)
+    archive.first_sync(config)
     notes.write_text("\n".join(lines[:79]) + "\n")
     assert sync(config) == 2
     assert "21 of 100 records would be deleted" in capsys.readouterr().out
@@ -436,7 +437,7 @@ def test_a_refused_export_publishes_nothing(config: Path) -> None:
     notes = config.parent / "notes.jsonl"
     lines = [json.dumps({"id": f"m{n}", "text": f"note {n}", "timestamp": "2024-03-01T00:00:00Z"}) for n in range(50)]
     notes.write_text("\n".join(lines) + "\n")
-    archive.sync(config)
+    archive.first_sync(config)
     notes.write_text(lines[0] + "\n")
     home = archive.workspace(config).home
     assert [sync(config), sync(config)] == [2, 2]

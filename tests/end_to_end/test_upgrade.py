@@ -25,41 +25,12 @@ from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli.commands import plan
 from relrag_query.cli.commands import sync as commands
 from tests import archive
+from tests.cases import case_values
 from tests.make_home import DATA, rows
 
 FIXTURES = sorted(DATA.glob("home-v*"), key=lambda path: int(path.name.removeprefix("home-v")))
 
-SHAPES = {
-    "private_records": "d9eb661a",
-    "units": "e22f9a6a",
-    "failures": "b4858d1f",
-    "records": "ada65240",
-    "identifiers": "431f3d4f",
-    "persons": "55fe1d6b",
-    "person_aliases": "542ad5ef",
-    "person_redirects": "b0198b75",
-    "person_names": "74df8314",
-    "given_forms": "ee4c4b6a",
-    "person_facts": "8b490d61",
-    "person_relationships": "5c9cc4ad",
-    "relationship_embeddings": "898dbc98",
-    "person_entries": "c7f77159",
-    "person_mentions": "385b7b1f",
-    "person_months": "cca7982c",
-    "text_relationships": "a95aba71",
-    "text_facts": "c56737d1",
-    "passage_statements": "87f15fab",
-    "month_words": "a812d82d",
-    "person_assets": "2b5a1ffd",
-    "chunks": "0ea75986",
-    "embeddings": "fb1108cb",
-    "asset_asset_edges": "b8d67357",
-    "pending_edges": "b8d67357",
-    "shared": "51e6b0d3",
-    "shared_handles": "dba21f73",
-    "replaced": "6f222f88",
-    "terms": "6db8ecc1",
-}
+SHAPES = dict(case_values(__file__, "shapes"))
 """table -> hash of its columns' names and types; see the test that reads it"""
 
 

@@ -153,7 +153,7 @@ IBAN_CODE = "encrypt"
 def test_what_was_encrypted_and_forgotten_stays_closed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = archive.make(tmp_path, ENCRYPT)
     archive.write_notes(tmp_path, {"id": "n3", "text": f"Pay to {IBAN}", "timestamp": "2024-02-21T08:00:00Z"})
-    workspace = archive.sync(config)
+    workspace = archive.first_sync(config)
     token = workspace.redactor.redact(IBAN, "default")
     assert token.startswith("<IBAN_CODE:k1:e")
     assert reveal.reveal(token, "Dana", "to pay", config) == 0

@@ -24,7 +24,7 @@ ENDS = {"from_person": "Dana Levi", "to_person": "Petr Kolar", "relationship_typ
 @pytest.fixture(scope="module")
 def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = archive.make(tmp_path_factory.mktemp("writes"), "web_writes_enabled = true")
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from relrag_pipelines.erasure import byte_search
 from relrag_pipelines.records import Chunk
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores import vector_store
 from relrag_pipelines.stores.table_schema import to_table
 
 VALUE = 'žluťoučký "kůň" שלום 🐎'
@@ -103,8 +103,8 @@ def test_the_payload_of_a_point_is_read_through_the_engine(tmp_path: Path) -> No
     rows = to_table([chunk], Chunk)
     for name in ("person_ids", "mentioned_person_ids"):
         rows = rows.append_column(name, pa.array([[]], pa.list_(pa.int64())))
-    vectors.build(tmp_path / "vectors", rows.to_batches())
-    assert next(iter(vectors.payloads(tmp_path / "vectors")))["thread_id"] == value
+    vector_store.build(tmp_path / "vectors", rows.to_batches())
+    assert next(iter(vector_store.payloads(tmp_path / "vectors")))["thread_id"] == value
     assert "vectors/edge_config.json" in byte_search.search(tmp_path, [value]).holding
 
 

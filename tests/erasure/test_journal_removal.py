@@ -45,7 +45,7 @@ def test_every_kind_of_entry_loses_what_names_a_forgotten_record(tmp_path: Path)
         for one, who in (("n1", "Ota Plumber"), ("n2", "Dana Levi"), ("n11", "Ota Plumber"))
     ]
     (tmp_path / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in notes))
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     chunks = {row["asset_id"]: row["chunk_id"] for row in lake.read(home, "chunks", "notes", "2024-02").to_pylist()}
     threads = {row["asset_id"]: row["thread_id"] for row in lake.read(home, "records", "notes", "2024-02").to_pylist()}
     going = [

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("without_dagster")
 
 def test_what_was_said_of_who_is_forgotten_goes_with_them(tmp_path: Path) -> None:
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     jonah, petr, ota = (ids(home)[name] for name in ("Jonah", "Petr Kolar", "Ota"))
     said = [
         StatedRelationship(jonah, 17, "dentist", "zquarantine of teeth"),
@@ -65,7 +65,7 @@ def test_what_was_said_of_who_is_forgotten_goes_with_them(tmp_path: Path) -> Non
 
 def test_who_was_merged_into_who_is_forgotten_goes_too(tmp_path: Path) -> None:
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     ota = ids(home)["Ota"]
     numbers = journal.append(home, [StatedFact(ota, "lives_in", "zvillage"), Merge(17, (ota,))])
     archive.sync(config)
@@ -79,7 +79,7 @@ def test_who_was_merged_into_who_is_forgotten_goes_too(tmp_path: Path) -> None:
 
 def test_nothing_goes_while_it_cannot_be_told_who_is_who(tmp_path: Path) -> None:
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     journal.append(home, [StatedFact(ids(home)["Petr Kolar"], "lives_in", "kept town")])
     before, workspace = journal.path(home).read_bytes(), archive.workspace(config)
     for file in (archive_tables.path(home, "person_entries"), lake.month_path(home, "identifiers", "chat", "2024-01")):
@@ -98,7 +98,7 @@ def test_nothing_goes_while_it_cannot_be_told_who_is_who(tmp_path: Path) -> None
 
 def test_a_statement_that_waits_for_a_forget_finds_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     writing, forgotten = lock.writing, []
 
     @contextmanager
@@ -117,7 +117,7 @@ def test_a_statement_that_waits_for_a_forget_finds_nobody(tmp_path: Path, monkey
 
 def test_a_conversation_that_is_written_during_a_forget_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     place = home / "private" / "conversation.json"
 
     def publish(workspace: Workspace) -> list[str]:
@@ -131,7 +131,7 @@ def test_a_conversation_that_is_written_during_a_forget_goes(tmp_path: Path, mon
 
 def test_an_id_that_is_forgotten_is_given_to_nobody(tmp_path: Path) -> None:
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     ota = ids(home)["Ota"]
     assert forgetting.forget(ForgetRequest(refs=["jsonl:notes:n1"]), config, yes=True) == 0
     assert "Ota" not in ids(home)
@@ -144,7 +144,7 @@ def test_an_id_that_is_forgotten_is_given_to_nobody(tmp_path: Path) -> None:
 
 def test_what_tells_who_is_who_must_be_of_the_records_that_there_are(tmp_path: Path) -> None:
     config = make(tmp_path)
-    workspace = archive.sync(config)
+    workspace = archive.first_sync(config)
     journal.append(workspace.home, [StatedFact(17, "lives_in", "zvillage")])
     assert person_removal.missing_sources(workspace) == ""
     source = workspace.settings.sources[0].name
@@ -163,7 +163,7 @@ def test_a_name_of_before_a_merge_goes_with_the_last_record_that_has_it(tmp_path
     archive.write_notes(
         tmp_path, {"id": "n9", "text": "x", "timestamp": "2024-02-21T08:00:00Z", "from": "Zwilma Quist"}
     )
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     statements.merge("Petr Kolar", ["Zwilma Quist"], config=config)
     archive.sync(config)
     assert any("journal" in str(name) for name in byte_search.search(home, ["Zwilma Quist"]).holding)

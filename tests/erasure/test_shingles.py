@@ -12,6 +12,7 @@ from relrag_pipelines.erasure import mail_quotes, shingles, word_hashes
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import PrivateRecord, Record
 from relrag_pipelines.stores.table_schema import to_table
+from tests.cases import cases
 
 KEYS = Keys(b"i" * 32, b"p" * 32, "k1")
 SECRET = """\
@@ -87,44 +88,12 @@ Thank you
 Eva"""
 
 
-@pytest.mark.parametrize(
-    "quotation",
-    [
-        "> We agreed on the price of",
-        "> We agreed on the",
-        "> We agreed on...",
-        "> We agreed on the price o",  # shortened in the middle of a word
-        "> We agreed on the pri…",
-        "> We agreed on the price of 8,400 for the web...",
-        "> [...] the logo, to be [...]",
-        "> ...bsite and the logo",
-        "> ... be paid in two pa...",
-        "> end of May.",
-        "> We agreed on the pri\n> ce of 8,400 for the",  # wrapped in the middle of a word
-        "> We agreed on the price\n>\n> to be paid in\n>\n> the end of May",
-        "> > We agreed on the",
-        "We agreed on the price [...]",
-        "On Mon, 6 Jan 2025 at 08:40, Eva Novak <eva@host.example> wrote:\n> We agreed on...",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_piece_of_a_line_is_cut_where_the_mail_is_followed"))
 def test_a_piece_of_a_line_is_cut_where_the_mail_is_followed(quotation: str) -> None:
     assert cut(quotation, AGREED, follows=True) == ""
 
 
-@pytest.mark.parametrize(
-    "quotation",
-    [
-        "> Thank you",
-        "> the website",  # two words are anybody's
-        "> I think that we agreed on the price...",
-        "> We agreed on the price, did we?",
-        "> We agreed on the price yesterday",
-        "> We agreed on the weather...",
-        "> We agreed on a date",
-        "> Bring the logo, to be safe",
-        "> ...website and the car",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_only_begins_alike_stays"))
 def test_what_only_begins_alike_stays(quotation: str) -> None:
     assert cut(quotation, AGREED, follows=True) == quotation
 

@@ -11,6 +11,7 @@ from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.workspace import Workspace
 from tests import archive
+from tests.cases import cases
 
 
 @pytest.fixture
@@ -32,23 +33,7 @@ def values(**fields: object) -> set[str]:
     return found - {"jsonl:notes:n1"}
 
 
-@pytest.mark.parametrize(
-    ("fields", "wanted"),
-    [
-        ({"text": "The boiler of the cabin is broken"}, {"The boiler of the", "the cabin is broken"}),
-        ({"text": "see you\nat nine o'clock sharp"}, {"at nine o'clock sharp"}),  # two everyday words say nothing
-        ({"text": "ok"}, set()),
-        ({"text": "מה שלומך"}, {"מה שלומך"}),
-        ({"text": "call 052-1234567"}, {"052-1234567"}),
-        ({"from_": "Dana Levi Cohen"}, {"Dana Levi Cohen"}),
-        ({"from_": "dana@example.org"}, {"dana@example.org"}),
-        ({"content_type": "text/plain", "language": "en"}, set()),
-        ({"file_name": "IMG-2024.jpg"}, {"IMG-2024.jpg"}),
-        ({"numbers": ["2024-01-13", "20240113", "7980"]}, set()),  # they stand in times of all kinds
-        ({"numbers": ["4111111111111111"]}, {"4111111111111111"}),
-        ({"extra": {"deep": [{"er": "zq17zq17"}]}}, {"zq17zq17"}),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_tells"))
 def test_what_tells(fields: dict[str, object], wanted: set[str]) -> None:
     assert values(**fields) == wanted
 

@@ -199,7 +199,7 @@ def test_layouts_go_with_their_generation_and_tell_nobody_what_was_in_it(tmp_pat
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
     config: Path = archive.many_notes(tmp_path_factory.mktemp("graph"), 6)
-    archive.sync(config)
+    archive.first_sync(config)
     with client(config) as opened:
         opened.headers |= BEARER
         yield opened

@@ -18,6 +18,7 @@ from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.scope import scope_of, words_of
 from relrag_query.graphrag.trace import State, trace
+from tests.cases import cases
 from tests.passages import ARCHIVE, HOUSE, passage, table
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
@@ -70,16 +71,7 @@ def asked(question: str, corpus: Corpus, method: Method = "global") -> GraphAnsw
     return ask(question, corpus, method, NOW, ZONE)
 
 
-@pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        ("What did the family discuss most in summer?", ["family", "summer"]),
-        ("main topics with the landlord", ["landlord"]),
-        ("Co jsme nejvíc řešili s Honzou?", ["Honzou"]),
-        ("על מה דיברנו הכי הרבה עם אמא", ["אמא"]),
-        ("What was discussed most?", []),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "the_words_of_a_question_that_say_what_it_is_about"))
 def test_the_words_of_a_question_that_say_what_it_is_about(question: str, words: list[str]) -> None:
     assert words_of(question) == words
 

@@ -18,6 +18,7 @@ from relrag_pipelines.graphrag.schema import ALL, Tables, to_arrow
 from relrag_pipelines.records import Chunk
 from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.trace import State, resolve_nested, trace
+from tests.cases import cases
 from tests.passages import ARCHIVE, CHOIR, HEBREW, HOUSE, NOISE, passage, table
 
 
@@ -181,32 +182,7 @@ def test_ids_stay_when_the_archive_grows(index: Tables) -> None:
     assert all(same)
 
 
-@pytest.mark.parametrize(
-    ("name", "column", "row", "value", "told"),
-    [
-        ("text_units", "document_id", 0, "gone", "text_units.document_id leads nowhere in documents: gone"),
-        ("entities", "text_unit_ids", 0, ["gone"], "entities.text_unit_ids leads nowhere in text_units: gone"),
-        ("entities", "title", 1, "Brno", "entities.title is not unique"),
-        ("relationships", "source", 0, "Nobody", "relationships.source leads nowhere in entities: Nobody"),
-        ("communities", "entity_ids", 0, [], "entities without a community"),
-        ("communities", "title", 1, "Community 0", "communities.title is not unique"),
-        ("communities", "parent", 0, 99, "communities.parent is not a community: 99"),
-        ("communities", "children", 0, [1], "communities.children are others than those with this parent: 0"),
-        ("text_units", "human_readable_id", 0, 1, "text_units.human_readable_id is not the row"),
-        ("community_reports", "human_readable_id", 0, 9, "community_reports.human_readable_id is not the community"),
-        ("entities", "degree", 0, 77, "entities.degree is not the number of relationships"),
-        ("entities", "frequency", 0, 77, "entities.frequency is not the number of text_unit_ids"),
-        ("text_units", "entity_ids", 0, [], "entities.text_unit_ids and text_units.entity_ids differ"),
-        (
-            "community_reports",
-            "full_content",
-            1,
-            "[Data: Sources (23)]",
-            "the report of community 1 cites Sources that",
-        ),
-        ("entities", "degree", 0, "many", "entities has values of another type"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_broken_invariant_is_told"))
 def test_a_broken_invariant_is_told(name: str, column: str, row: int, value: object, told: str) -> None:
     tables = build(table(ARCHIVE))
     values = tables[name][column].astype(object)
@@ -235,16 +211,6 @@ def test_the_clustering_is_given_whole_numbers(monkeypatch: pytest.MonkeyPatch) 
     assert given == [("0", "1", 307.0), ("1", "2", 1.0)]
 
 
-@pytest.mark.parametrize(
-    ("said", "figures"),
-    [
-        ("The fence is 4,500 Kč, half of it by May", ["4,500 Kč"]),
-        ("She paid 7000 shekels and 20 % more", ["7000 shekels", "20 %"]),
-        ("stálo to 1 200 korun, tedy 50 eur", ["1 200 korun"]),
-        ("זה עלה 300 שקלים או €80", ["300 שקלים", "€80"]),
-        ('250 ש"ח לשעה', ['250 ש"ח']),
-        ("7 koruny, 3 poundsterling, 2024", ["7 koruny"]),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "figures_are_amounts_of_money_and_shares"))
 def test_figures_are_amounts_of_money_and_shares(said: str, figures: list[str]) -> None:
     assert extractive_reports.figures_of(said) == figures

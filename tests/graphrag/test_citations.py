@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_query.graphrag.citations import Dataset, parse, parse_citation_ids
+from tests.cases import cases
 
 
 def numbers(text: str) -> dict[str, list[int]]:
@@ -26,40 +27,12 @@ def test_the_ids_of_the_seed() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        (
-            "[Data: Sources (15, 16), Reports (1), Entities (5, 7); Relationships (23); Claims (2, 7, +more)]",
-            {"Sources": [15, 16], "Reports": [1], "Entities": [5, 7], "Relationships": [23], "Claims": [2, 7]},
-        ),
-        ("[Data: Entities(6)]", {"Entities": [6]}),
-        ("[Data: Source (5)]", {"Sources": [5]}),
-        ("[Data: Reports (5,+more)]", {"Reports": [5]}),
-        ("[Data: Reports (5, + more)]", {"Reports": [5]}),
-        ("[data: entities (0)]", {"Entities": [0]}),
-        ("[Data: Community Reports (4 ; 5)]", {"Reports": [4, 5]}),
-        ("[Data: Text_Units (#3)]", {"Sources": [3]}),
-        ("[Data: Relationships (1), (2)]", {"Relationships": [1]}),
-        ("[Data: Reports (7, 7)]", {"Reports": [7]}),
-        ("[Data: Reports (8", {"Reports": [8]}),
-        ("[Data: Reports (9)\nnext line (10)", {"Reports": [9]}),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "forms"))
 def test_forms(written: str, meant: dict[str, list[int]]) -> None:
     assert numbers(written) == meant
 
 
-@pytest.mark.parametrize(
-    ("written", "unread"),
-    [
-        ("[Data: Date_Range ((2001, 05, 12), (2001, 05, 13))]", ("Date_Range ((2001, 05, 12), (2001, 05, 13))",)),
-        ("[Data: General Knowledge (href)]", ("General Knowledge (href)",)),
-        ("[Data: Entities (five)]", ("Entities (five)",)),
-        ("[Data: Entities (1234567890123456)]", ("Entities (1234567890123456)",)),
-        ("[Data: Entities (٣)]", ("Entities (٣)",)),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_names_no_record_is_kept_as_written"))
 def test_what_names_no_record_is_kept_as_written(written: str, unread: tuple[str, ...]) -> None:
     (citation,) = parse(written)
     assert (citation.references, citation.unread) == ((), unread)

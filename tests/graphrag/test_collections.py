@@ -17,7 +17,7 @@ from tests import agile_index, archive
 def config(tmp_path: Path) -> Path:
     made = archive.make(tmp_path)
     made.write_text(made.read_text() + '\n[graphrag]\nmethod = "fast"\n')
-    archive.sync(made)
+    archive.first_sync(made)
     return made
 
 

@@ -10,6 +10,7 @@ from relrag_pipelines.graphrag.entity_candidates import EntityType, candidates
 from relrag_pipelines.graphrag.entity_selection import Mention, Selection, select
 from relrag_pipelines.graphrag.known_people import KnownPeople, plain_name
 from relrag_pipelines.graphrag.nouns import Nouns
+from tests.cases import cases
 
 NAME, NUMBER, FILE, QUOTATION, TERM = (
     EntityType.NAME,
@@ -77,16 +78,7 @@ def test_months_and_days_are_no_names() -> None:
 FILLER = [f"plain afternoon {place}" for place in range(20)]
 
 
-@pytest.mark.parametrize(
-    ("texts", "terms"),
-    [
-        (["they repair the boiler", "we bought a boiler"], {"boiler": [0, 1]}),
-        (["I'll repair it", "we repair it", "they repair it"], {}),
-        (["opravili jsme v kotli závit", "musíme koupit závit na kotli"], {"kotl": [0, 1], "zavit": [0, 1]}),
-        (["budeme opravovat", "musíme opravovat"], {}),
-        (["התיקון של הדוד", "דיברנו על דוד"], {"דוד": [0, 1]}),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "words_that_are_used_as_nouns_are_terms"))
 def test_words_that_are_used_as_nouns_are_terms(texts: list[str], terms: dict[str, list[int]]) -> None:
     found = mentions(*texts, *FILLER)
     assert {key: found[key] for key in terms if key in found} == terms
@@ -169,16 +161,7 @@ def test_a_name_that_is_a_word_as_well_is_not_looked_for() -> None:
     assert list(known().mentions(0, "in May we may", [])) == []
 
 
-@pytest.mark.parametrize(
-    ("sender", "name"),
-    [
-        ("Dana Levi <dana@levi.example>", "Dana Levi"),
-        ('"Levi, Dana" <dana@levi.example>', "Levi, Dana"),
-        ("dana@levi.example", ""),
-        ("+420 777 123 456", ""),
-        ("<PHONE_NUMBER:k1:7b0fab951de2>", ""),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "names_of_senders"))
 def test_names_of_senders(sender: str, name: str) -> None:
     assert plain_name(sender) == name
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from relrag_pipelines.language_models.model import JsonModel, Reply
-from relrag_query.answering.llm import AnswerError, ChatModel
+from relrag_query.answering.chat_model import AnswerError, ChatModel
 from relrag_query.graphrag import collections, service
 from relrag_query.graphrag.answer import GraphAnswer, Method, ask
 from relrag_query.graphrag.citations import Dataset, Reference
@@ -131,7 +131,7 @@ def test_the_configured_service_writes_and_where_it_fails_the_answer_is_quoted(
 def test_an_index_of_others_is_redacted_before_it_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     folder = agile_index.write(tmp_path / "agile")
     units = pd.read_parquet(folder / "text_units.parquet")
     units.loc[0, "text"] = "Agile teams call 052-123-4567 about agile."

@@ -9,6 +9,7 @@ import pytest
 
 from relrag_query.graphrag import integrity
 from relrag_query.graphrag.index import open_index
+from tests.cases import cases
 
 
 def tables() -> dict[str, pd.DataFrame]:
@@ -39,17 +40,7 @@ def test_a_sound_index_has_no_problem(tmp_path: Path) -> None:
     assert problems(tmp_path, {}) == []
 
 
-@pytest.mark.parametrize(
-    ("table", "column", "values", "said"),
-    [
-        ("entities", "id", ["e1", "e1"], "entities: 1 values of id stand in several rows"),
-        ("entities", "human_readable_id", [3, 3], "entities: 1 values of human_readable_id stand in several rows"),
-        ("text_units", "document_id", ["d0", "d9"], "text_units: 1 values of document_id lead to no row"),
-        ("entities", "text_unit_ids", [["u1", "u8"], ["u9"]], "entities: 2 values of text_unit_ids lead to no row"),
-        ("relationships", "target", ["MARIE"], "relationships: 1 values of target lead to no row"),
-        ("community_reports", "community", [5], "community_reports: 1 values of community lead to no row"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*cases(__file__, "a_broken_one_says_what_is_wrong"))
 def test_a_broken_one_says_what_is_wrong(
     table: str, column: str, values: list[object], said: str, tmp_path: Path
 ) -> None:

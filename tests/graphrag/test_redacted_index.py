@@ -19,7 +19,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Indexed when nothing was hidden."""
     made = archive.make(tmp_path_factory.mktemp("plain"), '[graphrag]\nmethod = "fast"')
     made.write_text(made.read_text().replace(ON, OFF))
-    archive.sync(made)
+    archive.first_sync(made)
     return made
 
 

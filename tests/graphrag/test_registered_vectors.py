@@ -58,7 +58,7 @@ def write(folder: Path, said: dict[str, tuple[str, str]] = SAID) -> Path:
 def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = archive.make(tmp_path_factory.mktemp("synced"))
     made.write_text(made.read_text().replace(archive.WORDS_ONLY, 'embedder = "e5"\n'))
-    archive.sync(made)
+    archive.first_sync(made)
     return made
 
 
@@ -127,6 +127,7 @@ def test_the_command_tells_how_many(settings: Settings, tmp_path: Path, capsys: 
     assert "3 of 3 entities are found by meaning, too." in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("without_dagster")
 def test_vectors_whose_name_is_gone_are_swept(settings: Settings, tmp_path: Path) -> None:
     """A kill between two writes, or a name that was forgotten, leaves none behind."""
     collections.add(settings, "diary", write(tmp_path / "diary"))

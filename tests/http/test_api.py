@@ -19,7 +19,7 @@ from tests.web_app import BEARER, client
 @pytest.fixture(scope="module")
 def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = archive.make(tmp_path_factory.mktemp("api"))
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 
@@ -51,7 +51,7 @@ def test_a_long_record_comes_in_parts(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     long = "".join(f"Line {number} of the log of the boiler.\n" for number in range(7_000))
     archive.write_notes(tmp_path, {"id": "log", "text": long, "timestamp": "2024-03-01T08:00:00Z", "thread_id": "t"})
-    archive.sync(config)
+    archive.first_sync(config)
     with client(config) as opened:
         opened.headers |= BEARER
         asked, parts = {"ref": "jsonl:notes:log"}, []

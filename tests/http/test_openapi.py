@@ -38,7 +38,7 @@ PATTERNS = {
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     config = archive.make(tmp_path_factory.mktemp("openapi"), "web_writes_enabled = true")
-    archive.sync(config)
+    archive.first_sync(config)
     with client(config) as opened:
         opened.headers |= BEARER
         yield opened

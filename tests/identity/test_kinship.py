@@ -7,6 +7,7 @@ import pytest
 from relrag_pipelines.identity.kinship import stated_relations
 from relrag_pipelines.identity.mentions import Mention, MentionFinder
 from relrag_pipelines.text import kinship
+from tests.cases import cases
 from tests.identity.kinship_set import judge
 
 
@@ -36,18 +37,7 @@ def test_where_the_words_are() -> None:
     assert stated_relations("My wife, Dana", []) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("As your landlord I raise the rent.", True),
-        ("As your landlord, I raise the rent.", True),
-        ("I write as your landlord.", True),
-        ("Píšu jako tvůj bratr.", True),
-        ("As your brother said, we leave at eight.", False),
-        ("Do it as your landlord told you.", False),
-        ("Jako tvůj bratr říkal, jedeme v osm.", False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "who_writes_as_somebody_is_no_comparison"))
 def test_who_writes_as_somebody_is_no_comparison(text: str, says: bool) -> None:
     assert [one.other for one in stated_relations(text, [])] == (["writer"] if says else [])
 
@@ -67,32 +57,14 @@ def test_a_long_text_without_sentences_is_read_in_linear_time() -> None:
     assert len(stated_relations(text, mentions)) == len(mentions) == 4_000
 
 
-@pytest.mark.parametrize(
-    ("text", "owner", "type_", "other"),
-    [
-        ("Dana is to be your line manager.", "reader", "manager", "Dana"),
-        ("Dana will be my boss.", "writer", "manager", "Dana"),
-        ("I'm delighted to be your line manager from today.", "reader", "manager", "writer"),
-        ("הבוס החדש שלי, נועם, נותן לי חופש", "writer", "manager", "נועם"),
-        ("אחותי הגדולה מירב באה", "writer", "sibling", "מירב"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_stands_between_a_relative_and_whose_he_is"))
 def test_what_stands_between_a_relative_and_whose_he_is(text: str, owner: str, type_: str, other: str) -> None:
     (one,) = stated_relations(text, MentionFinder({1: ["Dana"], 2: ["נועם"], 3: ["מירב"]}).find(text))
     named = text[one.other.start : one.other.end] if isinstance(one.other, Mention) else one.other
     assert (one.owner, one.relationship_type, named) == (owner, type_, other)
 
 
-@pytest.mark.parametrize(
-    ("text", "owner"),
-    [
-        ("Petr called. His wife Dana is ill.", "Petr"),
-        ("Petr and his wife Dana came.", "Petr"),
-        ("Petr called. Her husband Simon is ill.", None),  # Petr is a man
-        ("Petr met Simon. His wife Dana is ill.", None),  # of which of the two?
-        ("Petr called. It rained. His wife Dana is ill.", None),  # too far away
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "his_and_her_are_of_who_alone_is_named_just_before"))
 def test_his_and_her_are_of_who_alone_is_named_just_before(text: str, owner: str | None) -> None:
     mentions = MentionFinder({1: ["Petr Malý"], 2: ["Dana Malá"], 3: ["Simon Reed"]}).find(text)
     owners = [one.owner for one in stated_relations(text, mentions)]

@@ -7,6 +7,7 @@ import pytest
 from relrag_pipelines.identity.journal_statements import number_statements
 from relrag_pipelines.identity.lookup import candidates, owner, split
 from relrag_pipelines.identity.resolve import Resolution
+from tests.cases import cases
 from tests.identity.test_resolve import card, keyed, people, sent
 
 BOOK = [
@@ -26,26 +27,7 @@ def found() -> Resolution:
     return people({"book": BOOK})[0]
 
 
-@pytest.mark.parametrize(
-    ("typed", "ids"),
-    [
-        ("Jonah Pickel", [1]),
-        ("jonah", [1]),
-        ("יונה פיקל", [1]),
-        ("Doron", [2, 3]),
-        ("Doron Katz", [3]),
-        ("Katz, Doron", [3]),
-        ("שירן", [4]),
-        ("Karla Beneše", [5]),
-        ("Karlovi", [5]),
-        ("Liz", [6]),
-        ("Petra", [7]),
-        ("Petrovi", [8]),
-        ("Nobody", []),
-        ("", []),
-        ("052-555-0101", []),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "who_may_be_meant"))
 def test_who_may_be_meant(found: Resolution, typed: str, ids: list[int]) -> None:
     assert candidates(found.people, typed) == ids
 

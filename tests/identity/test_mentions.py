@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_pipelines.identity.mentions import MentionFinder
+from tests.cases import cases
 
 PEOPLE = {
     1: ["Petr Svoboda", "Petr"],
@@ -33,53 +34,12 @@ def mentions(text: str) -> list[tuple[str, tuple[int, ...]]]:
     return [(text[one.start : one.end], one.person_ids) for one in FINDER.find(text)]
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("Petr Svoboda came, and Petr left.", [("Petr Svoboda", (1,)), ("Petr", (1,))]),
-        ("Petr's car; Petrovova; petr", [("Petr", (1,))]),
-        ("Mluvil jsem s Petrem Svobodou", [("Petrem Svobodou", (1,))]),
-        ("dal to Petrovi Svobodovi", [("Petrovi Svobodovi", (1,))]),
-        ("Petrova sestra a Petrovou", [("Petrova", (1,)), ("Petrovou", (1,))]),
-        ("Karlovi, bez Karla Benese", [("Karlovi", (6,)), ("Karla Benese", (6,))]),
-        ("Lenčin dům, k Lence Dvořákové, s Lenkou", [("Lenčin", (8,)), ("Lence Dvořákové", (8,)), ("Lenkou", (8,))]),
-        ("u Zdeňka Marka", [("Zdeňka Marka", (15,))]),
-        ("Petra přijde", [("Petra", (2,))]),
-        ("שירן באה", [("שירן", (3,))]),
-        ("אמרתי לשירן ולשלמה", [("שירן", (3,)), ("שלמה", (5,))]),
-        ("כששירן תמיר באה", [("שירן תמיר", (3,))]),
-        ("השירן, שירנים", []),
-        ("שלמה", [("שלמה", (5,))]),
-        ("למה ככה, במה", []),
-        ("מה קורה", [("מה", (4,))]),
-        ("Noa Ben-Ami, Noa Ben Ami; Ben-Ami", [("Noa Ben-Ami", (7,)), ("Noa Ben Ami", (7,))]),
-        ("Doron, not Doron Katz", [("Doron", (10, 11)), ("Doron Katz", (11,))]),
-        ("Ольга Кузнецова", [("Ольга Кузнецова", (13,))]),
-        ("Mom said that Big Bank called", []),
-        ("Susan Park", [("Susan Park", (16,))]),
-        ("Karelia, Noah, Petrol, Shirans, xShiran", []),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "names_in_a_text"))
 def test_names_in_a_text(text: str, names: list[tuple[str, tuple[int, ...]]]) -> None:
     assert mentions(text) == names
 
 
-@pytest.mark.parametrize(
-    ("text", "present", "people"),
-    [
-        ("Doron called", (), set()),
-        ("Doron called", (11, 3), {11}),
-        ("Doron called", (10, 11), set()),
-        ("Doron Levi called", (11,), {10}),
-        ("Will you come?", (), set()),
-        ("Will said so", (9,), {9}),
-        ("Will Reed said so", (), {9}),
-        ("הדוד בא, דוד בא", (), set()),
-        ("דוד בא", (12,), {12}),
-        ("Petr and Shiran", (), {1, 3}),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "who_is_mentioned"))
 def test_who_is_mentioned(text: str, present: tuple[int, ...], people: set[int]) -> None:
     assert FINDER.people(text, present) == people
 

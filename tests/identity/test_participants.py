@@ -12,6 +12,7 @@ from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Identifier, NamedPerson, Record
 from relrag_pipelines.settings import POLICIES, Policy
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table
+from tests.cases import cases
 
 MOBILE = "+972521234567"
 
@@ -234,22 +235,7 @@ def test_what_stands_in_one_string_or_on_one_card_is_one_entry(redactor: PIIReda
     assert of_card == {("owner", "name", True), ("owner", "phone", True), ("mentioned", "name", False)}
 
 
-@pytest.mark.parametrize(
-    ("address", "is_role"),
-    [
-        ("info@clinic.example", True),
-        ("no-reply@bank.example", True),
-        ("noreply-orders@shop.example", True),
-        ("MAILER-DAEMON@mx.example", True),
-        ("support+123@shop.example", True),
-        ("team2@firm.example", True),
-        ("fakturace@firma.cz", True),
-        ("dana@example.com", False),
-        ("info.dana@example.com", False),
-        ("hello.kitty@example.com", False),
-        ("teamer@example.com", False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "an_address_of_an_office_is_nobodys"))
 def test_an_address_of_an_office_is_nobodys(address: str, is_role: bool, redactor: PIIRedactor, keys: Keys) -> None:
     (row,) = rows([Record("1", asset_id="gmail:1", from_=address)], redactor, keys)
     assert row["shared"] is is_role

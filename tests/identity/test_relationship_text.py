@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relrag_pipelines.identity.relationship_text import DEFAULT, WORDS, relationship_text
+from tests.cases import cases
 
 MENTOR = "User's mentor from college who provides career guidance"
 NOTES = ("They meet monthly for coffee", "Helped user get first job")
@@ -19,16 +20,7 @@ def test_the_text_of_the_seed() -> None:
 
 
 @pytest.mark.requirement("S2-3")
-@pytest.mark.parametrize(
-    ("value", "attitude", "proximity"),
-    [
-        (1, "very_negative", "distant"),
-        (2, "negative", "acquainted"),
-        (3, "neutral", "familiar"),
-        (4, "positive", "close"),
-        (5, "very_positive", "very_close"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "numbers_are_words"))
 def test_numbers_are_words(value: int, attitude: str, proximity: str) -> None:
     assert relationship_text("", "friend", value, None) == f"friend {attitude}"
     assert relationship_text("", "friend", None, value) == f"friend {proximity}"

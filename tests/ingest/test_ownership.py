@@ -13,6 +13,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import unit_state
 from tests import archive
+from tests.cases import cases
 
 CHAT = archive.CHAT
 MINUTES = "Participants: Dana Levi, Petr Kolar\n\nWe chose the red sleds.\n"
@@ -72,21 +73,7 @@ def test_in_a_flat_folder_every_file_has_one_reader(tmp_path: Path) -> None:
     assert readers(settings(tmp_path, dict(reversed(ALL.items())))) == readers(settings(tmp_path, ALL))
 
 
-@pytest.mark.parametrize(
-    ("sources", "paths", "expected"),
-    [
-        # of one kind the deeper folder; of several the kind that recognises it
-        ({"all": "document", "work": "document"}, {"work": "work"}, {"work/a.md": "work", "b.md": "all"}),
-        ({"all": "document", "chat": "whatsapp"}, {"chat": "work"}, {"work/a.md": "all", "work/chat.txt": "chat"}),
-        ({"chat": "whatsapp", "work": "document"}, {"work": "work"}, {"work/chat.txt": "chat", "b.md": None}),
-        # what nobody recognises belongs to the folder next to it
-        ({"all": "document", "chat": "whatsapp"}, {"chat": "work"}, {"work/empty.txt": "chat"}),
-        # a file that is named is meant
-        ({"chat": "whatsapp", "one": "document"}, {"one": "work/chat.txt"}, {"work/chat.txt": "one"}),
-        # what lies in a hidden folder is read only by a source that names it
-        ({"all": "document", "old": "document"}, {"old": ".old"}, {".old/c.md": "old"}),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "who_reads_what"))
 def test_who_reads_what(
     tmp_path: Path, sources: dict[str, str], paths: dict[str, str], expected: dict[str, str | None]
 ) -> None:
@@ -141,17 +128,17 @@ def test_files_that_come_later_go_to_one_source_and_what_was_read_is_not_opened(
 ) -> None:
     put(tmp_path / "flat", {"chat.txt": CHAT, "note.txt": "Milk."})
     (tmp_path / "relrag.toml").write_text(CONFIG)
-    archive.sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     put(tmp_path / "flat", {"later.txt": CHAT.replace("Dana", "Eva"), "later note.txt": "Bread."})
     opened: list[str] = []
     recognises = ownership.recognises
     monkeypatch.setattr(ownership, "recognises", lambda kind, file: opened.append(file.name) or recognises(kind, file))
-    archive.sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     assert units_read(tmp_path) == {"chat": ["chat.txt", "later.txt"], "papers": ["later note.txt", "note.txt"]}
     assert set(opened) == {"later.txt", "later note.txt"}
 
     (tmp_path / "flat" / "note.txt").write_text(CHAT.replace("Dana", "Ota"))
-    archive.sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     assert units_read(tmp_path) == {"chat": ["chat.txt", "later.txt", "note.txt"], "papers": ["later note.txt"]}
 
 
@@ -159,20 +146,20 @@ def test_a_source_that_is_added_takes_over_what_it_recognises(tmp_path: Path) ->
     put(tmp_path / "flat", {"chat.txt": CHAT, "note.txt": "Milk."})
     head, _, papers = CONFIG.split("[[sources]]")
     (tmp_path / "relrag.toml").write_text(f"{head}[[sources]]{papers}")
-    archive.sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     assert units_read(tmp_path)["papers"] == ["chat.txt", "note.txt"]
     (tmp_path / "relrag.toml").write_text(CONFIG)
-    archive.sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     assert units_read(tmp_path) == {"chat": ["chat.txt"], "papers": ["note.txt"]}
 
 
 def test_a_recording_that_comes_later_takes_its_transcript(tmp_path: Path) -> None:
     put(tmp_path / "flat", {"call.txt": "Petr: Hello there\n", "other.txt": "Milk."})
     (tmp_path / "relrag.toml").write_text(CONFIG.replace("whatsapp", "call_recording"))
-    archive.sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     assert units_read(tmp_path) == {"chat": [], "papers": ["call.txt", "other.txt"]}
     put(tmp_path / "flat", {"call.m4a": M4A})
-    archive.sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     assert units_read(tmp_path) == {"chat": ["call.m4a"], "papers": ["other.txt"]}
 
 

@@ -21,7 +21,7 @@ def config(tmp_path: Path) -> Path:
     return archive.make(tmp_path)
 
 
-def rows_by_month(config: Path, source: str, table: str = "records") -> dict[str, list[tuple[str, str, str]]]:
+def rows_by_month(config: Path, source: str, table: str = "private_records") -> dict[str, list[tuple[str, str, str]]]:
     """Month -> text's beginning, time and date_quality of what a table holds."""
     home = archive.home(config.parent)
     return {
@@ -37,13 +37,13 @@ def why(config: Path) -> dict[str, dict[str, int]]:
 
 def test_a_clock_that_was_slow_is_made_good_by_the_next_sync(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELRAG_NOW", "2024-01-20T12:00:00Z")
-    archive.sync(config)
+    archive.read(config)
     february = ("The plumber quoted 7", "2024-02-15T08:00:00Z")
     assert (*february, "outside") in rows_by_month(config, "notes")["2000-01"]
     assert why(config) == {}, "nothing has come yet"
     monkeypatch.setenv("RELRAG_NOW", "2024-03-01T12:00:00Z")
     assert why(config) == {"chat": {DUE_RECORDS: 1}, "notes": {DUE_RECORDS: 1}}
-    archive.sync(config)
+    archive.read(config)
     assert (*february, "exact") in rows_by_month(config, "notes")["2024-02"]
     assert (rows_by_month(config, "notes").keys(), rows_by_month(config, "chat").keys()) == (
         {"2024-02"},
@@ -58,14 +58,14 @@ def test_what_was_to_come_and_stands_in_no_file_any_more_is_not_read_for_ever(
     chat = config.parent / "chats" / "WhatsApp Chat with Hiking.txt"
     os.utime(chat, (1_704_100_000, 1_704_100_000))
     monkeypatch.setenv("RELRAG_NOW", "2024-01-05T12:00:00Z")
-    archive.sync(config)
+    archive.read(config)
     chat.write_text("".join(archive.CHAT.splitlines(keepends=True)[:2]))  # an export that ends earlier
     os.utime(chat, (1_704_100_100, 1_704_100_100))
-    archive.sync(config)
+    archive.read(config)
     boiler = ("The boiler of the ca", "2024-02-14T20:40:00Z")
     assert (*boiler, "outside") in rows_by_month(config, "chat")["2000-01"]
     monkeypatch.setenv("RELRAG_NOW", "2024-03-01T12:00:00Z")
-    archive.sync(config)
+    archive.read(config)
     assert (*boiler, "exact") in rows_by_month(config, "chat")["2000-01"]
     assert why(config) == {}
 
@@ -81,11 +81,11 @@ def test_a_time_that_only_the_file_has_is_followed(config: Path, name: str, text
     paper = config.parent / "papers" / name
     paper.write_text(text)
     os.utime(paper, (MAY, MAY))
-    archive.sync(config)
+    archive.read(config)
     before = rows_by_month(config, "papers")
     os.utime(paper, (JUNE, JUNE))
     assert why(config) == {"papers": {"changed": 1}}
-    archive.sync(config)
+    archive.read(config)
     assert (rows_by_month(config, "papers") != before) == follows
     assert ("2024-06" in rows_by_month(config, "papers"), "2024-05" in rows_by_month(config, "papers")) == (
         follows,
@@ -97,10 +97,10 @@ def test_a_time_of_a_file_that_lay_outside_of_all_months_is_followed_too(config:
     paper = config.parent / "papers" / "unpacked.md"
     paper.write_text("# Unpacked\n\nThe time of the file is all there is.\n")
     os.utime(paper, (315_532_800, 315_532_800))  # 1980, which archives write that know no time
-    archive.sync(config)
+    archive.read(config)
     assert ("# Unpacked\n\nThe time", "1980-01-01T00:00:00Z", "outside") in rows_by_month(config, "papers")["2000-01"]
     os.utime(paper, (MAY, MAY))
-    archive.sync(config)
+    archive.read(config)
     assert ("# Unpacked\n\nThe time", "2024-05-01T00:00:00Z", "modified") in rows_by_month(config, "papers")["2024-05"]
 
 
@@ -111,7 +111,7 @@ def retained(config: Path, **notes: list[dict[str, str]]) -> Path:
     write(folder, **notes)
     said = '[[sources]]\nname = "more"\nkind = "jsonl"\npath = "more"\nretain = true\n'
     config.write_text(config.read_text() + said)
-    archive.sync(config)
+    archive.read(config)
     return folder
 
 
@@ -130,7 +130,7 @@ def test_a_retained_file_that_was_renamed_and_edited_gives_way(config: Path, mov
     folder = retained(config, a=[OLD, KEPT])
     (folder / "a.jsonl").unlink()
     write(folder, b=[{**NEW, "timestamp": moved}])
-    archive.sync(config)
+    archive.read(config)
     texts = sorted(text for rows in rows_by_month(config, "more").values() for text, *_ in rows)
     assert texts == ["Only the old one.", "The sled is blue."]
 
@@ -142,13 +142,14 @@ def test_it_gives_way_too_where_it_vanishes_later(config: Path) -> None:
     )
     (folder / "a.jsonl").unlink()
     assert why(config) == {"more": {"gone, its records stay": 1}}
-    archive.sync(config)
+    archive.read(config)
     assert [text for text, *_ in rows_by_month(config, "more")["2024-02"]] == ["The sled is blue.", "Only the old one."]
     assert why(config) == {}
     write(folder, a=[OLD, KEPT])
     assert why(config) == {"more": {"they are there again": 1}}
     archive.sync(config)
-    assert [text for text, *_ in rows_by_month(config, "more")["2024-02"]] == ["The sled is red.", "Only the old one."]
+    texts = [text for text, *_ in rows_by_month(config, "more", "records")["2024-02"]]
+    assert texts == ["The sled is red.", "Only the old one."]
 
 
 def dates_of(config: Path, text: str) -> list[str]:
@@ -162,15 +163,15 @@ def test_a_chat_whose_dates_do_not_tell_is_read_again_when_another_chat_comes_ch
     chats = config.parent / "chats"
     (chats / "WhatsApp Chat with Hiking.txt").write_text("hello\n")
     (chats / "short.txt").write_text("03/06/2024, 13:55 - Dana: sleds\n04/07/2024, 13:55 - Dana: key\n")
-    archive.sync(config)
+    archive.read(config)
     assert dates_of(config, "sleds") == [], "nothing tells, so it is not read"
     other = chats / "long.txt"
     other.write_text("02/13/2024, 10:00 - Petr: hello\n")
     assert why(config) == {"chat": {RELATED_UNITS: 1}}
-    archive.sync(config)
+    archive.read(config)
     assert (dates_of(config, "sleds"), dates_of(config, "key")) == (["2024-03-06"], ["2024-04-07"])
     other.write_text("13/02/2024, 10:00 - Petr: hello again\n")
-    archive.sync(config)
+    archive.read(config)
     assert (dates_of(config, "sleds"), dates_of(config, "key")) == (["2024-06-03"], ["2024-07-04"])
     settled = unit_state.load_failures(archive.home(config.parent), "chat")
     assert [(one.unit, one.fault, one.whole_unit) for one in settled if one.fault == "date_order"] == [
@@ -178,7 +179,7 @@ def test_a_chat_whose_dates_do_not_tell_is_read_again_when_another_chat_comes_ch
     ]
     other.unlink()
     assert why(config) == {"chat": {RELATED_UNITS: 1}}
-    archive.sync(config)
+    archive.read(config)
     failures = unit_state.load_failures(archive.home(config.parent), "chat")
     assert [one.whole_unit for one in failures if one.unit == "short.txt"] == [True], "it asks again"
     assert dates_of(config, "sleds") == ["2024-06-03"], "what cannot be read keeps what it held"
@@ -186,8 +187,8 @@ def test_a_chat_whose_dates_do_not_tell_is_read_again_when_another_chat_comes_ch
 
 
 def test_a_chat_whose_own_dates_tell_is_not_read_again_for_another(config: Path) -> None:
-    archive.sync(config)
+    archive.read(config)
     (config.parent / "chats" / "short.txt").write_text("03/06/2024, 13:55 - Dana: sleds\n")
     assert why(config) == {"chat": {}}
-    archive.sync(config)
+    archive.read(config)
     assert dates_of(config, "sleds") == ["2024-06-03"]

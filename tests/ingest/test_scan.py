@@ -14,6 +14,7 @@ from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import unit_state
 from tests import repositories
+from tests.cases import cases
 
 
 def source(**more: object) -> Source:
@@ -99,17 +100,7 @@ def companions(root: Path) -> dict[str, list[str]]:
     return {path: [file.name for file in unit.companions] for path, unit in found.units.items()}
 
 
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["a.m4a", "a.vtt", "b.m4a"], {"a.m4a": ["a.vtt"], "b.m4a": []}),
-        (["a.m4a", "a.m4a.srt", "a.en.vtt"], {"a.m4a": ["a.en.vtt", "a.m4a.srt"]}),
-        (["a.m4a", "ab.vtt"], {"a.m4a": [], "ab.vtt": []}),
-        (["a.1.m4a", "a.2.m4a", "a.2.txt"], {"a.1.m4a": [], "a.2.m4a": ["a.2.txt"]}),
-        (["a.m4a", "a.pdf"], {"a.m4a": []}),
-        ([".a.m4a", "A.M4A", "A.TXT"], {"A.M4A": ["A.TXT"]}),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "files_that_belong_to_a_unit"))
 def test_files_that_belong_to_a_unit(tmp_path: Path, names: list[str], expected: dict[str, list[str]]) -> None:
     for name in names:
         (tmp_path / name).write_bytes(b"x")

@@ -8,6 +8,7 @@ from relrag_pipelines.ingest.scan import reader_with_context, scan_units
 from relrag_pipelines.records import UnitState
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
+from tests.cases import cases
 
 
 def changed_by(kind: str, root: Path, name: str) -> tuple[str, ...]:
@@ -24,27 +25,7 @@ def changed_by(kind: str, root: Path, name: str) -> tuple[str, ...]:
     return scan_units(root, KINDS[kind], source, known, "reader").changed_units
 
 
-@pytest.mark.parametrize(
-    ("kind", "units", "name", "changed"),
-    [
-        ("slack", ["users.json", "general/2024-03-01.json"], "users.json", ["general/2024-03-01.json", "users.json"]),
-        ("slack", ["general/2024-03-01.json"], "channels.json", ["channels.json", "general/2024-03-01.json"]),
-        ("google_chat", ["A/messages.json"], "A/group_info.json", ["A/group_info.json", "A/messages.json"]),
-        ("google_chat", ["A/messages.json"], "A/plan.pdf", ["A/messages.json"]),
-        ("google_chat", ["A/messages.json", "B/messages.json"], "B/plan.pdf", ["B/messages.json"]),
-        ("telegram", ["result.json"], "photos/a.jpg", ["result.json"]),
-        ("telegram", ["result.json", "c/1/messages.html"], "result.json", ["c/1/messages.html", "result.json"]),
-        ("messenger", ["inbox/dana/message_1.json"], "inbox/dana/photos/a.jpg", ["inbox/dana/message_1.json"]),
-        ("messenger", ["inbox/dana/message_1.json"], "inbox/petr/photos/a.jpg", []),
-        ("signal", ["Dana/data.json"], "Dana/media/a.jpg", ["Dana/data.json"]),
-        ("discord", ["a.json"], "a.json_Files/b.png", ["a.json"]),
-        ("telegram", ["a.zip"], "photos/a.jpg", []),
-        # a link may lead to a new note; what stands in another note changes nothing
-        ("notes", ["a.md", "b/c.md"], "b/d.md", ["a.md", "b/c.md", "b/d.md"]),
-        ("notes", ["a.md", "b/c.md"], "b/c.md", ["b/c.md"]),
-        ("notes", ["a.md"], "picture.png", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*cases(__file__, "a_file_that_a_unit_is_read_with"))
 def test_a_file_that_a_unit_is_read_with(
     kind: str, units: list[str], name: str, changed: list[str], tmp_path: Path
 ) -> None:

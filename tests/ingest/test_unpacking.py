@@ -111,7 +111,7 @@ def test_a_zip_that_expands_too_far_is_not_opened(tmp_path: Path) -> None:
 
 def test_what_is_forgotten_is_not_kept_in_the_copies(tmp_path: Path) -> None:
     config = make(tmp_path, old={"a.txt": b"The orangery leaks.", "b.txt": b"The cellar is dry."})
-    workspace = archive.sync(config)
+    workspace = archive.first_sync(config)
     months = lake.manifest(workspace.home, "private_records", "papers")
     rows = [
         row for month in months for row in lake.read(workspace.home, "private_records", "papers", month).to_pylist()

@@ -167,7 +167,7 @@ def test_a_source_that_was_removed_is_told_as_long_as_it_is_stored(
     from relrag_query.service.archive_status import collect
 
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     head, _, notes = config.read_text().rpartition("[[sources]]")
     config.write_text(head)
     told = (

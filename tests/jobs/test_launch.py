@@ -52,7 +52,7 @@ def test_a_command_that_fails_says_so(tmp_path: Path) -> None:
 
 def test_a_forget_leaves_nothing_of_the_record_in_what_the_pages_store(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     jobs.start(home, config, "forget", ["forget", "--yes", "--", "jsonl:notes:n1"], "1 record")
     assert wait(home) is JobState.DONE
     assert job_files.output(home)[0].startswith("Forgotten: 1 record")

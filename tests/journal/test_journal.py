@@ -23,6 +23,7 @@ from relrag_pipelines.stores import generations, lock, private_manifest
 from relrag_query.cli.commands import doctor_home, status
 from relrag_query.cli.commands import sync as commands
 from tests import archive
+from tests.cases import cases
 from tests.end_to_end.test_upgrade import unpack
 from tests.make_home import DATA
 
@@ -139,18 +140,7 @@ def test_numbers_rise_and_entries_stay_whatever_happens(steps: list[tuple[str, o
             assert found == expected
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{torn}", r"line 2, is damaged; put the journal of a backup in its place"),
-        ('{"entry": 1, "at": "", "kind": "call", "said": {"asset_id": "a", "word": "approve"}}', "line 2, is damaged"),
-        ('{"entry": 2, "at": "", "kind": "call", "said": {"asset_id": "a"}}', "line 2, is damaged"),
-        (
-            '{"entry": 2, "at": "", "kind": "note", "said": {}}',
-            r'line 2, is of kind "note", which a newer relrag wrote',
-        ),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_line_that_cannot_be_read_is_named_and_stops_what_would_ignore_it"))
 def test_a_line_that_cannot_be_read_is_named_and_stops_what_would_ignore_it(
     tmp_path: Path, line: str, said: str
 ) -> None:
@@ -180,7 +170,7 @@ def test_a_field_that_is_added_later_has_its_default_in_entries_before_it(tmp_pa
 
 def test_a_generation_names_the_last_entry_that_it_was_made_with(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     given = len(journal.statements(home, Allocation))
     assert generations.current_manifest(home)["journal"] == given == 3, "the ids of three people"
     journal.append(home, [ManualLink("jsonl:notes:n1", "jsonl:notes:n2", "references")])

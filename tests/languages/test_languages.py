@@ -13,6 +13,7 @@ from relrag_pipelines import languages
 from relrag_pipelines.languages import LanguageError
 from relrag_pipelines.text.analyzer import document_tokens, query_tokens
 from tests import ROOT
+from tests.cases import cases
 
 TOY = ROOT / "tests" / "data" / "languages"
 CODES = sorted(languages.codes())
@@ -60,40 +61,13 @@ def test_every_language_has_the_files_that_search_and_questions_need(code: str) 
     assert code in languages.codes("dates") or code in ("ja", "ko")  # whose dates have no words
 
 
-@pytest.mark.parametrize(
-    ("text", "question", "stem"),
-    [
-        ("Die Rechnungen wurden am Montag bezahlt", "Wann kam die Rechnung?", "=rechnung"),
-        ("Las facturas del dentista no son para él", "¿Cuándo llegó la factura?", "=factur"),
-        ("Les voisines ont vendu leurs voitures", "Qui a vendu la voiture ?", "=voitur"),
-        ("Счета за квартиру уже оплачены", "Когда я платил за квартиры?", "=квартир"),
-        ("تم دفع الفواتير أمس", "متى وصلت الفاتورة", ""),  # a broken plural has another stem
-        ("الحسابات في البنك", "أين الحساب", "=حساب"),
-        ("Mieszkania są już wynajęte", "Kiedy wynająłem mieszkanie?", "=mieszkan"),
-        ("Le bollette dell'acqua sono arrivate", "Quando è arrivata la bolletta?", "=bollett"),
-        ("Os contratos foram assinados ontem", "Quando foi assinado o contrato?", "=contrat"),
-        ("De rekeningen zijn gisteren betaald", "Wanneer is de rekening betaald?", "=betaald"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_question_and_a_text_share_stems"))
 def test_a_question_and_a_text_share_stems(text: str, question: str, stem: str) -> None:
     shared = {token for token in document_tokens(text).split() if token[0] == "="} & set(query_tokens(question).split())
     assert stem in shared if stem else not shared
 
 
-@pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        ("Wann haben wir die Heizung repariert?", {"heizung"}),
-        ("¿Cuándo pagamos el alquiler de la casa?", {"pagamo", "alquil", "casa"}),
-        ("Quand avons-nous payé l'eau ?", {"eau"}),
-        ("Когда мы платили за свет?", {"платили", "свет"}),
-        ("متى كان الموعد مع الطبيب", {"الموعد", "الطبيب"}),
-        ("Kiedy był u nas hydraulik?", {"hydraulik"}),
-        ("Quando abbiamo pagato l'affitto?", {"pagato", "affitto"}),
-        ("Quando é que nós pagamos a renda?", {"pagamo", "renda"}),
-        ("Wanneer was de loodgieter bij ons?", {"loodgiet"}),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "stop_words_of_a_question_are_not_searched"))
 def test_stop_words_of_a_question_are_not_searched(question: str, words: set[str]) -> None:
     whole = {token for token in query_tokens(question).split() if token[0] not in "~="}
     assert words <= whole and len(whole) <= len(words) + 2

@@ -16,6 +16,7 @@ from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 from tests import cost
+from tests.cases import cases
 
 
 def record(name: str, extra: dict[str, object]) -> Record:
@@ -69,16 +70,7 @@ def test_a_text_names_mails_by_their_ids() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Jan Novák <jan.novak@firma.example>",
-        "write to jan.novak.1979.01.02.03@firma.example",
-        "<jan.novak.of.the.second.floor@firma.example>",
-        "the message id of it is unknown @ home",
-        "",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "an_address_is_no_mail"))
 def test_an_address_is_no_mail(text: str) -> None:
     assert message_ids(text) == []
 

@@ -39,7 +39,7 @@ def synced(disk: Path) -> Path:
     config.write_text(config.read_text().replace('path = "papers"', 'path = "papers"\nretain = true'))
     gone = folder / "papers" / "inventory 2024-03-01.md"
     gone.write_text("# Inventory\n\nTwo red sleds and one boiler.\n")
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     gone.unlink()
     (home / "dagster" / "history").mkdir(parents=True)
     with sqlite3.connect(home / "dagster" / "history" / "runs.db") as database:

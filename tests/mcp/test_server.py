@@ -29,6 +29,7 @@ from relrag_query.service.cursors import offset_of
 from relrag_query.service.person_replies import FactReply
 from relrag_query.web.app import create_app
 from tests import archive
+from tests.cases import cases
 from tests.web_app import KEY, TOKEN
 
 TOOLS = ["search", "ask", "show", "thread", "neighbors", "explore", "person", "people", "status"]
@@ -41,7 +42,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = archive.make(folder)
     notes = [{"id": f"m{number}", "text": f"Pane {number} " + "of the greenhouse " * 40} for number in range(60)]
     archive.write_notes(folder, {"id": "long", "text": LONG}, *notes)
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 
@@ -97,7 +98,7 @@ def test_a_policy_of_now_holds_for_what_was_indexed_under_another(tmp_path: Path
     """Tools are read by a model: what a policy hides it never sees, whether or not the next sync has come."""
     loose = '[pii_policies.whatsapp]\nentities = ["EMAIL_ADDRESS"]\naction = "mask"\n'
     config = archive.make(tmp_path, loose)
-    archive.sync(config)
+    archive.first_sync(config)
     asked = {"search": {"query": "key of the cabin"}, "ask": {"question": "Who has the key of the cabin?"}}
     with Service.open(config) as service:
         for tool, arguments in asked.items():
@@ -122,7 +123,7 @@ def test_a_number_across_the_cut_of_a_reply_is_redacted(
     loose = '[pii_policies.default]\nentities = ["EMAIL_ADDRESS"]\naction = "mask"\n'
     config = archive.make(tmp_path, loose)
     archive.write_notes(tmp_path, {"id": "long", "text": f"{'x ' * 40}call 052-123-4567 tomorrow"})
-    archive.sync(config)
+    archive.first_sync(config)
     archive.configure(tmp_path)
     monkeypatch.setattr(tool_replies, "_prefix", lambda text, room: text[: 85 + place])
     with Service.open(config) as service:
@@ -281,23 +282,7 @@ def test_a_long_answer_is_traced(service: Service, tmp_path: Path) -> None:
         assert reply["citations"]
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "fault"),
-    [
-        ("search", {"query": "cabin", "top_k": 3}, "top_k: Extra inputs are not permitted"),
-        ("status", {"verbose": True}, "verbose: Extra inputs are not permitted"),
-        ("people", {"limit": 0}, "limit: Input should be greater than or equal to 1"),
-        ("search", {}, "query: Field required"),
-        ("ask", {"question": "x", "since": "2024-02-30"}, "since: String should match pattern"),
-        (
-            "ask",
-            {"question": "x", "sources": ["mail"]},
-            'no source is named "mail"; this archive has: chat,',
-        ),
-        ("thread", {"thread_id": "thanks", "cursor": "first"}, "String should match pattern"),
-        ("delete_everything", {}, 'there is no tool "delete_everything"'),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_does_not_fit_is_refused"))
 def test_what_does_not_fit_is_refused(service: Service, name: str, arguments: dict[str, Any], fault: str) -> None:
     result = call(build(service), name, **arguments)
     assert result.is_error

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.onboarding import environment
+from tests.cases import cases
 
 NOWHERE = Path("/nonexistent/file")
 
@@ -16,33 +17,12 @@ def link(folder: Path, target: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        ("Europe/Prague", "Europe/Prague"),
-        (":Asia/Jerusalem", "Asia/Jerusalem"),
-        ("/usr/share/zoneinfo/America/New_York", "America/New_York"),
-        ("", "UTC"),  # POSIX: an empty TZ is UTC
-        ("CET-1CEST,M3.5.0,M10.5.0/3", None),  # rules without a place
-        ("localtime", None),
-        ("../../etc/passwd", None),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "the_zone_comes_from_tz"))
 def test_the_zone_comes_from_tz(said: str, expected: str | None) -> None:
     assert environment.time_zone({"TZ": said}, NOWHERE, NOWHERE) == expected
 
 
-@pytest.mark.parametrize(
-    ("target", "expected"),
-    [
-        ("/usr/share/zoneinfo/Europe/Prague", "Europe/Prague"),
-        ("../usr/share/zoneinfo/Asia/Jerusalem", "Asia/Jerusalem"),
-        ("/var/db/timezone/zoneinfo/Europe/London", "Europe/London"),  # macOS
-        ("/usr/share/zoneinfo.default/Europe/London", "Europe/London"),  # macOS 15
-        ("/usr/share/zoneinfo/posix/Europe/Prague", "Europe/Prague"),
-        ("/etc/somewhere", None),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "the_zone_comes_from_the_link"))
 def test_the_zone_comes_from_the_link(tmp_path: Path, target: str, expected: str | None) -> None:
     assert environment.time_zone({}, link(tmp_path, target), NOWHERE) == expected
 
@@ -59,21 +39,7 @@ def test_a_useless_tz_does_not_hide_the_link(tmp_path: Path) -> None:
     assert zone == "Europe/Prague"
 
 
-@pytest.mark.parametrize(
-    ("path", "program"),
-    [
-        ("Dropbox/archive", "Dropbox"),
-        ("Dropbox (Personal)/archive", "Dropbox"),
-        ("OneDrive - Firma/archive", "OneDrive"),
-        ("Library/Mobile Documents/com~apple~CloudDocs/archive", "iCloud"),
-        ("Library/CloudStorage/GoogleDrive-me@example.org/archive", "a cloud drive"),
-        ("Google Drive/archive", "Google Drive"),
-        ("Nextcloud/archive", "Nextcloud"),
-        ("projects/dropbox-exporter", "Dropbox"),  # a name alone cannot tell; the warning does no harm
-        ("documents/my onedrive notes", None),
-        ("archive", None),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_synced_folder_is_told_by_its_name"))
 def test_a_synced_folder_is_told_by_its_name(tmp_path: Path, path: str, program: str | None) -> None:
     assert environment.sync_provider(tmp_path / path) == program
 

@@ -21,6 +21,7 @@ from relrag_query.cli.commands.doctor import examine
 from relrag_query.cli.commands.init import init
 from tests import archive
 from tests.answering.chat_service import ChatService, serve
+from tests.cases import cases
 
 
 @pytest.fixture
@@ -74,19 +75,7 @@ def test_a_port_that_says_nothing_holds_nobody_up(monkeypatch: pytest.MonkeyPatc
     assert time.monotonic() - started < 5 * local_models.SECONDS
 
 
-@pytest.mark.parametrize(
-    ("settings", "why"),
-    [
-        ({"answer_url": "http://192.168.1.5:11434/v1"}, "no plain http address of it"),
-        ({"answer_url": "https://api.openai.com/v1"}, "no plain http address of it"),
-        ({"answer_url": "http://127.0.0.1.example.org/v1"}, "no plain http address of it"),
-        ({"answer_url": "http://localhost@example.org/v1"}, "no plain http address of it"),
-        ({"answer_url": "http://0.0.0.0:8080/v1"}, "no plain http address of it"),
-        ({"answer_url": "ftp://127.0.0.1/v1"}, "no plain http address of it"),
-        ({"answer_url": ""}, "needs answer_url"),
-        ({"answer_url": "http://localhost:8080/v1", "answer_model": ""}, "needs answer_model"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "local_is_this_machine_alone"))
 def test_local_is_this_machine_alone(settings: dict[str, str], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         Settings.model_validate({"answerer": "local", "answer_model": "m", **settings})

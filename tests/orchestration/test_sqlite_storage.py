@@ -110,7 +110,7 @@ def test_a_database_that_a_kill_left_half_made_is_finished(tmp_path: Path, name:
 
 def test_a_home_of_before_is_sound_and_the_next_run_writes_its_configuration_anew(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     folder = runner.instance_folder(home)
     yaml = folder / "dagster.yaml"
     yaml.write_text(BEFORE.replace("{folder}", str(folder)))
@@ -190,7 +190,7 @@ def test_a_database_that_was_replaced_is_opened_again(tmp_path: Path) -> None:
 
 def test_a_sync_of_one_message_writes_few_events(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    home = archive.first_sync(config).home
+    home = archive.first_sync(config, dagster=True).home
 
     def events() -> tuple[int, int]:
         with closing(sqlite3.connect(home / "dagster" / "history" / "event_log.db")) as connection:

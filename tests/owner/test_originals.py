@@ -23,7 +23,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("originals")
     config = archive.make(folder)
     (folder / "papers" / "page.html").write_text(f"<html><body>The herons of the quay. {SCRIPT}</body></html>")
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 

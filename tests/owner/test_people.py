@@ -23,7 +23,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder = tmp_path_factory.mktemp("people")
     config = archive.make(folder, "web_writes_enabled = true")
     (folder / "chats" / "WhatsApp Chat with Hiking.txt").write_text(CHAT)
-    archive.sync(config)
+    archive.first_sync(config)
     with Service.open(config) as opened:
         yield opened
 

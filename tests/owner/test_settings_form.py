@@ -11,6 +11,7 @@ from relrag_pipelines.settings import SettingsError
 from relrag_query.owner import settings_form
 from relrag_query.service import Service
 from tests import archive
+from tests.cases import cases
 
 
 @pytest.fixture
@@ -42,19 +43,7 @@ def test_choices_and_meanings_are_those_that_are_declared(service: Service, monk
     assert (fields["timezone"].fixed_by, fields["owner"].fixed_by) == ("RELRAG_TIMEZONE", "")
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ({"timezone": "Mars/Olympus"}, "timezone"),
-        ({"answerer": "local"}, "answer_url"),
-        ({"embedder": "everything"}, "embedder"),
-        ({"nightly": "25:00"}, "nightly"),
-        ({"home": "elsewhere"}, "home is not changed on the pages"),
-        ({"pii_redaction_enabled": "false"}, "pii_redaction_enabled is not changed"),
-        ({"web_writes_enabled": "true"}, "web_writes_enabled is not changed"),
-        ({"owner": "Dana", "qdrant_url": "http://evil.example"}, "qdrant_url is not changed"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_wrong_value_changes_nothing"))
 def test_a_wrong_value_changes_nothing(service: Service, values: dict[str, str], said: str) -> None:
     before = (service.settings.folder / "relrag.toml").read_text()
     with pytest.raises(SettingsError, match=said):

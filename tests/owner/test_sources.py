@@ -41,7 +41,7 @@ def test_a_folder_is_added_once_under_a_name_that_is_free(tmp_path: Path) -> Non
 def test_a_paused_source_keeps_its_records_and_is_not_read(service: Service, tmp_path: Path) -> None:
     config = service.config
     assert config
-    archive.sync(config)
+    archive.first_sync(config)
     sources.pause(service, "notes", paused=True)
     archive.write_notes(tmp_path, {"id": "n3", "text": "The plumber came.", "timestamp": "2024-06-20T08:00:00Z"})
     assert plans.build_plan(archive.workspace(config)).empty

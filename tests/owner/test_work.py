@@ -29,7 +29,7 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = archive.make(folder, "web_writes_enabled = true")
     for name in ("broken.pdf", "torn.pdf"):
         (folder / "papers" / name).write_bytes(f"%PDF-1.4 {name}".encode())
-    archive.sync(config)
+    archive.first_sync(config)
     return folder
 
 

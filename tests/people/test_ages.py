@@ -7,20 +7,10 @@ from datetime import date
 import pytest
 
 from relrag_query.people.ages import possible_ages
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("facts", "years"),
-    [
-        ({"birthday": "2000-05-11"}, "24"),
-        ({"birthday": "05-11"}, ""),
-        ({"birthday": "2000"}, "24 or 25"),
-        ({"born": "1999-05-11/2000-05-10"}, "24 or 25"),
-        ({"born": "1999-05-11/2000-05-10", "birthday": "2000-01-02"}, "25"),
-        ({"born": "1999-05-11/2000-05-10", "birthday": "01-02"}, "24 or 25"),
-        ({}, ""),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "how_old_somebody_may_be"))
 def test_how_old_somebody_may_be(facts: dict[str, str], years: str) -> None:
     assert possible_ages(facts, date(2025, 3, 1))[0] == years
 

@@ -6,6 +6,7 @@ import pytest
 
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.people import card_notes
+from tests.cases import cases
 
 OWNER, PAVEL, EITAN, RADKA, DANA = 1, 2, 3, 4, 5
 FINDER = MentionFinder(
@@ -64,18 +65,7 @@ def test_each_part_of_a_note_may_say_who_is_what_to_its_person() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("note", "said"),
-    [
-        ("vet", "vet"),
-        ("zubař Brno", "zubař Brno"),
-        ("Pavel's vet", None),
-        ("zubař, klíče má žena", "zubař"),
-        ("dentist's wife", None),
-        ("goalkeeper", None),
-        ("we met her when the plumber was here", None),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_note_tells_an_occupation"))
 def test_a_note_tells_an_occupation(note: str, said: str | None) -> None:
     assert card_notes.occupation([note]) == said
 

@@ -85,7 +85,7 @@ def test_words_that_cannot_be_redacted_are_left_out(settings: Settings, monkeypa
 
 def test_a_damaged_journal_leaves_questions_answered_and_is_named(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     with Archive.open(config) as opened:
         (opened.settings.home_path / journal.NAME).write_text("{damaged\n")
         answer = opened.ask("What did the plumber quote for the boiler?")

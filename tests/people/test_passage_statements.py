@@ -81,7 +81,7 @@ def passages(service: Service) -> list[str]:
 @pytest.mark.parametrize("kind", ["openai", "cohere"])
 def test_what_a_model_finds_is_known_with_the_words_that_say_so(tmp_path: Path, service: Service, kind: str) -> None:
     config = make(tmp_path, service, kind=kind)
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     query = (
         "SELECT name, predicate, value, confidence, source_quote, valid_from, "
         "(SELECT text FROM records WHERE asset_id = source_ref) FROM person_facts JOIN persons USING (person_id)"
@@ -102,7 +102,7 @@ def test_what_a_model_finds_is_known_with_the_words_that_say_so(tmp_path: Path, 
 
 def test_what_it_took_is_told_in_figures(tmp_path: Path, service: Service) -> None:
     config = make(tmp_path, service)
-    workspace = archive.sync(config)
+    workspace = archive.first_sync(config)
     archive_tables.drop(workspace.home, ("passage_statements",))
     (workspace.home / model_answers.PEOPLE).unlink()
     _, told = whole_archive.run(workspace, whole_archive.stage_named("passage_statements", workspace.settings))
@@ -122,7 +122,7 @@ def test_what_it_took_is_told_in_figures(tmp_path: Path, service: Service) -> No
 
 def test_an_unchanged_passage_is_never_paid_for_twice(tmp_path: Path, service: Service) -> None:
     config = make(tmp_path, service)
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     texts, before = passages(service), rows(home, "FROM person_facts")
     assert len(texts) == len(set(texts))
     archive.write_notes(tmp_path, {"id": "n3", "text": "The boiler hums.", "timestamp": "2024-03-01T08:00:00Z"})
@@ -173,7 +173,7 @@ def _told(home: Path) -> dict[str, Any]:
 
 def test_a_service_that_fails_costs_nothing_that_was_known(tmp_path: Path, service: Service) -> None:
     config = make(tmp_path, service)
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     service.status = {"hums": 401}
     archive.write_notes(tmp_path, {"id": "n3", "text": "The boiler hums.", "timestamp": "2024-03-01T08:00:00Z"})
     with pytest.raises(AssertionError):  # the plan is not empty
@@ -188,7 +188,7 @@ def test_without_a_key_people_are_made_all_the_same(tmp_path: Path, service: Ser
     config = make(tmp_path, service)
     config.write_text(config.read_text().replace(f'url = "{service.url}"\n', ""))
     with pytest.raises(AssertionError):  # the plan is not empty
-        archive.sync(config)
+        archive.first_sync(config)
     home = archive.home(tmp_path)
     assert rows(home, "SELECT count(*) FROM persons WHERE name = 'Petr Kolar'") == [(1,)]
     assert "set OPENAI_API_KEY in the environment" in unread_passages.load(home).reason
@@ -196,7 +196,7 @@ def test_without_a_key_people_are_made_all_the_same(tmp_path: Path, service: Ser
 
 def test_what_the_owner_says_counts_for_more(tmp_path: Path, service: Service) -> None:
     config = make(tmp_path, service)
-    archive.sync(config)
+    archive.first_sync(config)
     statements.add_fact("Petr Kolar", "lives_in", "Ostrava", config=config)
     with Archive.open(config) as opened, opened.people() as people:
         known = [(one.value, one.confidence) for one in people.facts([people.find_one("Petr Kolar").person_id])]
@@ -206,7 +206,7 @@ def test_what_the_owner_says_counts_for_more(tmp_path: Path, service: Service) -
 def test_nobody_is_asked_where_no_setting_says_so(tmp_path: Path, service: Service) -> None:
     config = make(tmp_path, service)
     config.write_text(config.read_text().replace('method = "llm"', 'method = "patterns"'))
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     assert service.asked == []
     assert archive_tables.read(home, "passage_statements").num_rows == 0
     before = archive_tables.entry(home, "passage_statements")
@@ -219,7 +219,7 @@ def test_nobody_is_asked_where_no_setting_says_so(tmp_path: Path, service: Servi
 
 def test_switching_it_off_takes_its_facts_away(tmp_path: Path, service: Service) -> None:
     config = make(tmp_path, service)
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     config.write_text(config.read_text().replace('method = "llm"', 'method = "patterns"'))
     archive.sync(config)
     assert rows(home, "FROM person_facts") == []
@@ -236,7 +236,7 @@ def test_the_plan_says_what_it_will_cost(tmp_path: Path, service: Service, capsy
     host = service.url.removeprefix("http://")
     assert "ask m for facts about people, about " in said
     assert f"the redacted text of passages is sent to {host}" in said
-    archive.sync(config)
+    archive.first_sync(config)
     config.write_text(config.read_text().replace(f'model = "m"\nurl = "{service.url}"\n', ""))
     assert planning.plan(config, as_json=True) == 0
     told = json.loads(capsys.readouterr().out)["people_model"]

@@ -15,6 +15,7 @@ from relrag_query.people.kin_words import kin_words
 from relrag_query.people.question_words import QuestionWords
 from relrag_query.people.relatives import Reference, find_relative, relative_of
 from relrag_query.understanding.phrases import bare, load_phrases
+from tests.cases import cases
 
 SANJAY = PersonFact(1, "spouse", "Sanjay", 0.8, "chat:1", "My husband Sanjay")
 
@@ -68,16 +69,7 @@ def test_an_architect_is_the_owners_alone(person: int, people_ids: list[int]) ->
     assert (relative.people, relative.unknown) == (people_ids, "" if people_ids else "architect")
 
 
-@pytest.mark.parametrize(
-    ("said", "name", "may"),
-    [
-        ("Kubíkova", "Kubík", True),
-        ("kubík", "Kubík Malý", True),
-        ("Simona", "Simona Tichá", True),
-        ("Kubát", "Kubík", False),
-        ("Tichá", "Simona Tichá", False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_name_in_a_question_may_be_a_given_name_in_any_case"))
 def test_a_name_in_a_question_may_be_a_given_name_in_any_case(said: str, name: str, may: bool) -> None:
     assert may_call(said, name) is may
 
@@ -128,18 +120,6 @@ def test_the_mother_of_a_child_whom_only_a_text_names() -> None:
     assert (found.people, found.ambiguous) == ([1], False)
 
 
-@pytest.mark.parametrize(
-    ("question", "introduces"),
-    [
-        ("kdo nám sehnal toho truhláře", True),
-        ("od koho mám tip na zubařku?", True),
-        ("od koho jsem dostal doporučení na notáře", True),
-        ("who found us the roofer?", True),
-        ("who got us the discount at the company?", False),
-        ("מי הביא לנו את השרברב", True),
-        ("דרך מי הגענו לנגר", True),
-        ("kdo našel klíče", False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "who_found_somebody_for_us_introduced_them"))
 def test_who_found_somebody_for_us_introduced_them(question: str, introduces: bool) -> None:
     assert bool(load_phrases().people.introduction.search(bare(question))) is introduces

@@ -13,6 +13,7 @@ import pytest
 
 from relrag_query.people.relationship_index import RelationshipIndex
 from relrag_query.retrieval.term_coverage import terms_of
+from tests.cases import cases
 
 ROWS, NUMBERS = 10_000, 384
 Floats = npt.NDArray[np.float32]
@@ -64,16 +65,7 @@ def test_ten_thousand_are_searched_in_little_time(index: RelationshipIndex, vect
     assert took < 0.1, took
 
 
-@pytest.mark.parametrize(
-    ("question", "types", "best"),
-    [
-        ("kdo jezdí na kajaku", None, (4242, 4243, "mentor")),
-        ("kajak", {"mentor"}, (4242, 4243, "mentor")),
-        ("Given7 and Given8", None, (7, 8, "former_manager")),
-        ("Given5000", {"colleague"}, (5000, 5001, "colleague")),
-        ("bývalý šéf", {"manager"}, (3, 4, "former_manager")),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "words_choose_without_a_vector"))
 def test_words_choose_without_a_vector(
     index: RelationshipIndex, question: str, types: set[str] | None, best: tuple[int, int, str]
 ) -> None:

@@ -21,7 +21,7 @@ from relrag_pipelines.identity.journal_statements import (
 from relrag_pipelines.journal import journal
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.people import month_texts
-from relrag_pipelines.stores import archive_tables, catalog, generations, vectors
+from relrag_pipelines.stores import archive_tables, catalog, generations, vector_store
 from relrag_pipelines.workers.pool import start_pool, stop_pool
 from relrag_query import exploration, statements
 from relrag_query.archive import Archive
@@ -90,7 +90,7 @@ def test_notes_on_cards_are_relationships_and_go_with_their_card(tmp_path: Path)
     cards = tmp_path / "cards.vcf"
     noted = "BEGIN:VCARD\nVERSION:4.0\nUID:mia\nFN:Mia Tamir\nNOTE:{}\nEND:VCARD\n"
     cards.write_text(CARDS + noted.format("sister of David"))
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     query = """
         SELECT one.name, other.name, relationship_type, source_quote FROM person_relationships
         JOIN persons AS one ON one.person_id = from_person_id JOIN persons AS other ON other.person_id = to_person_id
@@ -145,7 +145,7 @@ def test_what_is_no_fact_and_no_relationship_is_left_out(tmp_path: Path) -> None
     ]
     with (tmp_path / "notes.jsonl").open("a") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     query = (
         "SELECT relationship_type, description, attitude, proximity, notes FROM person_relationships "
         "WHERE source_ref LIKE 'jsonl:%' ORDER BY ALL"
@@ -167,7 +167,7 @@ def test_a_client_sees_of_people_what_its_own_records_say(tmp_path: Path) -> Non
     }
     with (tmp_path / "notes.jsonl").open("a") as file:
         file.write(json.dumps(line) + "\n")
-    archive.sync(config)
+    archive.first_sync(config)
     with Archive.open(config) as opened:
         found = exploration.explore(opened, "who are the mentors?", user_id="clinic")
         assert [(edge.from_entity_key, edge.to_entity_key) for edge in found.edges] == [("person:42", "person:17")]
@@ -197,7 +197,7 @@ def test_one_client_never_sees_what_anothers_records_say(tmp_path: Path) -> None
                 "timestamp": "2024-02-21T08:00:00Z", "extra": {"relationship": stated},
             }  # fmt: skip
             file.write(json.dumps(line) + "\n")
-    archive.sync(config)
+    archive.first_sync(config)
     queries = ["who is the dentist?", "who is the teacher?", "quadratic lesson", "teeth secretive", "Shiran", "David"]
     queries += ["who is in my family", "tell me about Shiran's family", "Shiran Tamir's phone number", ""]
     with Archive.open(config) as opened:
@@ -245,7 +245,7 @@ def seen(home: Path) -> list[tuple[str, list[int], list[int]]]:
 
 @pytest.mark.requirement("S0-1", "S0-2", "S0-4", "S0-9")
 def test_a_sync_makes_people_and_they_stand_on_records_and_passages(tmp_path: Path) -> None:
-    home = archive.first_sync(make(tmp_path), dagster=False).home
+    home = archive.first_sync(make(tmp_path)).home
     people = ids(home)
     assert set(people) == {"Shiran Tamir", "David Tamir", "Mom", "Jonah", "Petr Kolar", "Ota"}
     jonah, petr, mom = people["Jonah"], people["Petr Kolar"], people["Mom"]
@@ -278,7 +278,7 @@ def test_a_sync_makes_people_and_they_stand_on_records_and_passages(tmp_path: Pa
 
 def test_a_policy_holds_for_aliases_and_for_what_the_owner_says(tmp_path: Path) -> None:
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     journal.append(home, [StatedFact(42, "phone_at_work", "call 052-999-8877")])
     archive.sync(config)
     phones = rows(home, "SELECT alias FROM person_aliases WHERE kind = 'phone'")
@@ -289,7 +289,7 @@ def test_a_policy_holds_for_aliases_and_for_what_the_owner_says(tmp_path: Path) 
 
 def test_ids_are_given_once_and_survive_a_rebuild_and_nothing_is_made_twice(tmp_path: Path) -> None:
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     before, given = ids(home), journal.statements(home, Allocation)
     assert {anchor.split(":")[0] for one in given for anchor in one.anchors} <= {
         "name",
@@ -309,7 +309,7 @@ def test_ids_are_given_once_and_survive_a_rebuild_and_nothing_is_made_twice(tmp_
 @pytest.mark.requirement("S0-8")
 def test_after_a_merge_every_point_is_of_the_survivor_and_undoing_it_brings_both_back(tmp_path: Path) -> None:
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     first, petr = seen(home), ids(home)["Petr Kolar"]
     lake = {path: data for path, (_, data) in archive.contents(home / "lake").items() if "/chat/" in path}
     (merged,) = journal.append(home, [Merge(17, (petr,))])
@@ -319,7 +319,7 @@ def test_after_a_merge_every_point_is_of_the_survivor_and_undoing_it_brings_both
     assert all(petr not in [*ones, *named] for _, ones, named in seen(home))
     assert [17 in [*ones, *named] for _, ones, named in seen(home)] == [True, True, False]
     with generations.open_current(home) as generation:
-        points = list(vectors.payloads(generation.path / "vectors"))
+        points = list(vector_store.payloads(generation.path / "vectors"))
     on_points = {
         one for payload in points for name in ("person_ids", "mentioned_person_ids") for one in payload.get(name, ())
     }
@@ -333,7 +333,7 @@ def test_after_a_merge_every_point_is_of_the_survivor_and_undoing_it_brings_both
 
 def test_what_the_owner_says_survives_a_rebuild_and_is_laid_over_what_is_read(tmp_path: Path) -> None:
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     jonah = ids(home)["Jonah"]
     said = [
         StatedRelationship(42, 17, "spouse", proximity=5),
@@ -361,7 +361,7 @@ def test_a_new_message_has_only_its_month_read_and_a_new_name_those_that_may_hol
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     read: list[str] = []
     really = month_texts._Reader.tables
     monkeypatch.setattr(month_texts._Reader, "tables", lambda self, month: (read.append(month), really(self, month))[1])
@@ -392,7 +392,7 @@ def test_a_new_message_has_only_its_month_read_and_a_new_name_those_that_may_hol
 @pytest.mark.parametrize("lost", ["person_mentions", "month_words", "given_forms", "person_months"])
 def test_where_a_kill_took_some_of_the_tables_all_months_are_read_again(tmp_path: Path, lost: str) -> None:
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     archive.write_notes(tmp_path, {"id": "x1", "text": "Lena Brandt called.", "timestamp": "2024-05-01T08:00:00Z"})
     archive_tables.drop(home, [lost])
     archive.sync(config)
@@ -408,7 +408,7 @@ def test_where_a_kill_took_some_of_the_tables_all_months_are_read_again(tmp_path
 def test_another_process_reads_a_month_as_this_one_does(tmp_path: Path) -> None:
     """With pool and without, of few months and of more than `_FEW`, the tables are equal."""
     config = make(tmp_path)
-    home = archive.first_sync(config, dagster=False).home
+    home = archive.first_sync(config).home
     before = {table: archive_tables.read(home, table) for table in month_texts.TABLES}
     assert before["person_mentions"].num_rows and before["text_relationships"].num_rows
     archive_tables.drop(home)
@@ -421,7 +421,7 @@ def test_another_process_reads_a_month_as_this_one_does(tmp_path: Path) -> None:
 
 
 def test_an_owner_whom_nothing_names_is_somebody_all_the_same(tmp_path: Path) -> None:
-    home = archive.sync(make(tmp_path, 'owner = "Zoe Quist"')).home
+    home = archive.first_sync(make(tmp_path, 'owner = "Zoe Quist"')).home
     assert rows(home, "SELECT name FROM persons WHERE is_owner") == [("Zoe Quist",)]
     assert ids(home)["Zoe Quist"] >= 100_000
 
@@ -430,7 +430,7 @@ def test_whoever_writes_often_is_somebody_though_nobody_names_them(tmp_path: Pat
     config = make(tmp_path, 'owner = "Jonah"\nperson_unnamed_after = 2')
     chat = tmp_path / "chats" / "WhatsApp Chat with Hiking.txt"
     chat.write_text(CHAT + "".join(f"16/02/2024, 08:0{n} - +972 52-111-2233: hello {n}\n" for n in range(2)))
-    assert "" in ids(archive.sync(config).home)
+    assert "" in ids(archive.first_sync(config).home)
     archive.configure(tmp_path, 'owner = "Jonah"\nperson_unnamed_after = 3')
     config.write_text(config.read_text() + SOURCES)
     assert "" not in ids(archive.sync(config).home)
@@ -438,7 +438,7 @@ def test_whoever_writes_often_is_somebody_though_nobody_names_them(tmp_path: Pat
 
 def test_after_a_merge_the_survivor_keeps_the_name(tmp_path: Path) -> None:
     config = make(tmp_path)
-    archive.first_sync(config, dagster=False)
+    archive.first_sync(config)
     statements.merge("Ota", ["Petr Kolar"], config=config)
     for _ in range(2):  # at once, and after a sync
         with Archive.open(config) as opened, opened.people() as people:

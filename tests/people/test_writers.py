@@ -8,6 +8,7 @@ from relrag_query import statements
 from relrag_query.archive import Archive
 from relrag_query.understanding.phrases import bare, load_phrases
 from tests import archive
+from tests.cases import cases
 
 CHAT = """\
 13/01/2024, 10:15 - Shiran Tamir: The leak in the cellar is back since Tuesday
@@ -15,23 +16,7 @@ CHAT = """\
 """
 
 
-@pytest.mark.parametrize(
-    ("question", "asks"),
-    [
-        ("Who told me about the leak?", True),
-        ("who mentioned the cellar", True),
-        ("Who was it that said the cabin is free?", True),
-        ("Kdo řekl, že teče bojler?", True),
-        ("kdo mi psal o chatě", True),
-        ("Kdo nahlásil únik vody?", True),
-        ("מי אמר שהבקתה פנויה?", True),
-        ("מי סיפרה לי על הנזילה?", True),
-        ("Who is my dentist?", False),
-        ("What did Shiran say?", False),
-        ("Kdo je Petr?", False),
-        ("מי האישה של דוד?", False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "which_questions_ask_who_said_something"))
 def test_which_questions_ask_who_said_something(question: str, asks: bool) -> None:
     assert (load_phrases().people.said.search(bare(question)) is not None) is asks
 
@@ -39,7 +24,7 @@ def test_which_questions_ask_who_said_something(question: str, asks: bool) -> No
 def test_who_said_it_is_a_person(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     (tmp_path / "chats" / "WhatsApp Chat with House.txt").write_text(CHAT)
-    archive.sync(config)
+    archive.first_sync(config)
     with Archive.open(config) as opened:
         told = opened.ask("Who paid the plumber for the leak in the cellar?")
         assert not any(line.startswith("Said by") for line in told.head)

@@ -5,6 +5,7 @@ import pytest
 from relrag_pipelines.pii import PIIRedactor, bank_accounts
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import POLICIES, Policy
+from tests.cases import cases
 
 
 def matches(text: str) -> list[str]:
@@ -12,17 +13,7 @@ def matches(text: str) -> list[str]:
 
 
 @pytest.mark.requirement("S0-79")
-@pytest.mark.parametrize(
-    ("text", "account"),
-    [
-        ("החזר המס יועבר בחשבון 10-800-99999999, נא לאשר", "10-800-99999999"),
-        ("account no. 10-800-99999999", "10-800-99999999"),
-        ("bank transfer to 10/800/99999999", "10/800/99999999"),
-        ("חשבון מס' 99999999", "99999999"),
-        ("19-2000145399/0800", "19-2000145399/0800"),
-        ("účet 2000145399/0800.", "2000145399/0800"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "accounts"))
 def test_accounts(text: str, account: str) -> None:
     assert matches(text) == [account]
 

@@ -39,6 +39,7 @@ from relrag_pipelines.pii.policies import EntityCatalog
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy, SettingsError
 from tests import ROOT
+from tests.cases import cases
 from tests.pii import strange
 
 STOCK = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE"]
@@ -209,19 +210,7 @@ def test_what_the_docs_say_of_a_recogniser_of_ones_own_is_enough(keys: Keys, tmp
     assert re.fullmatch(f"Employee {pattern}, badge {pattern}, .*room 48213", ours.redact(OWN_NUMBERS, "default"))
 
 
-@pytest.mark.parametrize(
-    ("written", "said"),
-    [
-        ("recognizers: [{supported_entity: badge}]", 'recognizers[0].supported_entity is "badge"'),
-        ("recognizers: [{supported_entity: BADGE}]", "recognizers[0] has neither patterns nor deny_list"),
-        ("recognizers: [{supported_entity: BADGE, regex: x}]", "recognizers[0].regex is not known; known: "),
-        (
-            "recognizers: [{supported_entity: BADGE, patterns: [{name: a, regex: '(', score: 1}]}]",
-            "recognizers[0] (badge) cannot be read: missing )",
-        ),
-        ("- a", "holds no recognisers (TypeError)"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_wrong_entry_is_named"))
 def test_a_wrong_entry_is_named(keys: Keys, tmp_path: Path, written: str, said: str) -> None:
     file = tmp_path / "recognizers.yaml"
     file.write_text(written)

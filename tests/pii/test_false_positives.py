@@ -3,6 +3,7 @@
 import pytest
 
 from relrag_pipelines.pii import false_positives, phones
+from tests.cases import cases
 
 
 @pytest.mark.parametrize(
@@ -19,18 +20,7 @@ def test_covered(text: str) -> None:
     assert phones.find(text) == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "06.12.34.56.78",
-        "602.12.34.56",
-        "+420 777 123 456",
-        "1-700-123-456",
-        "1700123456",
-        "020.7946.0958",
-        "1.8005550123",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "not_covered"))
 def test_not_covered(text: str) -> None:
     assert false_positives.mask_false_positives(text) == text
 

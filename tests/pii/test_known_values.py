@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relrag_pipelines.pii.known_values import APART, KnownValues
+from tests.cases import cases
 
 KNOWN = KnownValues.from_pairs(
     [
@@ -19,22 +20,7 @@ KNOWN = KnownValues.from_pairs(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "entity"),
-    [
-        ("call +972 (52) 12-34-567 now", "PHONE_NUMBER"),
-        ("00972521234567", "PHONE_NUMBER"),
-        ("05 21 23 45 67", "PHONE_NUMBER"),
-        ("לא0521234567", "PHONE_NUMBER"),
-        ("٠٥٢١٢٣٤٥٦٧", "PHONE_NUMBER"),
-        ("777123456", "PHONE_NUMBER"),
-        ("<dana@example.org>", "EMAIL_ADDRESS"),
-        ("mailto:dana%40example.org.", "EMAIL_ADDRESS"),
-        ("4111-11111111-1111", "CREDIT_CARD"),
-        ("650800.0000.1920.0014.5399", "IBAN_CODE"),
-        ("id=1234_56782;", "IL_ID_NUMBER"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_value_is_found_in_any_grouping"))
 def test_a_value_is_found_in_any_grouping(text: str, entity: str) -> None:
     assert KNOWN.entities_in(text) == {entity}
 
@@ -80,19 +66,7 @@ def test_the_places_of_values_are_those_of_letters_in_any_script() -> None:
     assert [text[first:last] for _, first, last in known._matches(text)] == ["dana@example.org", "DANA@example.org"]
 
 
-@pytest.mark.parametrize(
-    ("text", "held"),
-    [
-        ("chunk:f5436172-39a4-59a9-85bb-0c5f4a1d2e3b", False),
-        ("c5478631-79ea-5266-9f73-0c5f4a1d2e3b", False),
-        ("54862957-3e26-5b99-88d4-0c5f4a1d2e3b", False),
-        ("message 7C3F2A11-0E5A-4543-9617-2398ABCDEF01@mail", False),
-        ("f5436172-39a4", True),
-        ("54361723-9000-4000-8000-123456789012", False),
-        ("54361723-9", True),
-        ("(f5436172-39a4-59a9-85bb-0c5f4a1d2e3b) 054-361-7239", True),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "the_digits_of_a_uuid_are_nobodys_number"))
 def test_the_digits_of_a_uuid_are_nobodys_number(text: str, held: bool) -> None:
     """Of 100,000 passages with one each, and 30,000 phones, a few hold the digits of one by chance."""
     phones = ["+972-54-361-7239", "+972-54-786-3179", "+972-54-862-9573", "+972-54-396-1723"]

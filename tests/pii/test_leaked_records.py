@@ -12,6 +12,7 @@ from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Page, Record
 from relrag_pipelines.settings import POLICIES, Policy
 from relrag_pipelines.stores.table_schema import to_table
+from tests.cases import cases
 
 ACCOUNT, OTHER = "10-915-151334436", "20-243-533880245"
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
@@ -73,17 +74,7 @@ def test_a_record_that_holds_it_even_then_is_left_out(monkeypatch: pytest.Monkey
     assert failed == [("b", leaked_records.FAULT)]
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("see +972-52-12-34-567 now", "52-12-34-567"),
-        ("see 972521234567", "972521234567"),
-        ("see 052.123.4567", "052.123.4567"),
-        ("to DANA@example.org!", "DANA@example.org"),
-        ("ě to Dana@Example.org", "Dana@Example.org"),
-        ("ß to dana@example.org", ""),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "where_a_value_stands"))
 def test_where_a_value_stands(text: str, place: str) -> None:
     """Where folding a letter's case makes two of it, nothing is said of where an address stands."""
     known = KnownValues.from_pairs([("PHONE_NUMBER", "052-123-4567"), ("EMAIL_ADDRESS", "dana@example.org")])

@@ -8,63 +8,19 @@ from relrag_pipelines.pii import PIIRedactor, PolicyError, national_id_checks, n
 from relrag_pipelines.pii.policies import EntityCatalog
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy
+from tests.cases import cases
 
 
 def matches(text: str, *regions: str) -> list[str]:
     return [text[start:end] for start, end, _ in national_id_forms.finder(regions)(text)]
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("My PESEL is 44051401359.", "44051401359"),
-        ("pesel to 440514 01359, adres bez zmian", "440514 01359"),
-        ("44051401359 (PESEL)", "44051401359"),
-        ("Codice fiscale: RSSMRA85T10A562S", "RSSMRA85T10A562S"),
-        ("c.f. rss mra 85t10 a562s", "rss mra 85t10 a562s"),
-        ("DNI 54362315K", "54362315K"),
-        ("con NIE X-2482300-W", "X-2482300-W"),
-        ("Steuer-ID 36 574 261 809", "36 574 261 809"),
-        ("Sozialversicherungsnummer 65 170839 J 003", "65 170839 J 003"),
-        ("NI number AB 12 34 56 C", "AB 12 34 56 C"),
-        ("NHS no: 943-476-5870", "943-476-5870"),
-        ("CPF 390.533.447-05", "390.533.447-05"),
-        ("주민등록번호는 971013-1019902", "971013-1019902"),
-        ("ИНН 5001 0073 2259", "5001 0073 2259"),
-        ("СНИЛС: 112-233-445 95", "112-233-445 95"),
-        ("TCKN 17291716060", "17291716060"),
-        ("БСН 111222333", None),
-        ("BSN: 1112.22.333", "1112.22.333"),
-        ("sécurité sociale : 2 95 10 99 126 111 93", "2 95 10 99 126 111 93"),
-        ("AHV-Nr. 756.9217.0769.85", "756.9217.0769.85"),
-        ("rodné 44051401359", None),
-        ("fødselsnummer 151086 95088", "151086 95088"),
-        ("hetu 131052-308T", "131052-308T"),
-        ("NRIC S1234567D", "S1234567D"),
-        ("aadhaar 2341 2341 2346", "2341 2341 2346"),
-        ("マイナンバーは6214 9832 0257です", "6214 9832 0257"),
-        ("RUT 12.531.909-2", "12.531.909-2"),
-        ("adóazonosító 8071592153", "8071592153"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "beside_a_word"))
 def test_beside_a_word(text: str, number: str | None) -> None:
     assert matches(text) == ([number] if number else [])
 
 
-@pytest.mark.parametrize(
-    ("region", "number"),
-    [
-        ("ES", "54362315K"),
-        ("ES", "X2482300W"),
-        ("IT", "RSSMRA85T10A562S"),
-        ("BR", "390.533.447-05"),
-        ("GB", "AB 12 34 56 C"),
-        ("FR", "2 95 10 99 126 111 93"),
-        ("FI", "131052-308T"),
-        ("CH", "756.9217.0769.85"),
-        ("CL", "12.531.909-2"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "without_a_word_only_at_home"))
 def test_without_a_word_only_at_home(region: str, number: str) -> None:
     text = f"sent you {number} yesterday"
     assert matches(text, region) == [number]
@@ -72,19 +28,7 @@ def test_without_a_word_only_at_home(region: str, number: str) -> None:
     assert matches(f"order {number}", region) == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "PESEL 44051401358",  # checksum
-        "DNI 54362315L",
-        "CPF 390.533.447-06",
-        "pesel of the invoice 12 is 44051401359",  # another number stands between
-        "the pesels 44051401359",  # no word for it
-        "PESEL 4405140135944",  # a part of a longer number
-        "NI number BG 12 34 56 C",  # a prefix that is never given out
-        "390.533.447-05",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "no_id"))
 def test_no_id(text: str) -> None:
     assert matches(text) == [], text
 

@@ -3,6 +3,7 @@
 import pytest
 
 from relrag_pipelines.pii import cards, ibans, national_ids
+from tests.cases import cases
 
 IBAN = "IL620108000000099999999"
 
@@ -19,55 +20,14 @@ def ids(text: str) -> list[tuple[str, float]]:
     return [(text[start:end], score) for start, end, score in national_ids.find_israeli_ids(text)]
 
 
-@pytest.mark.parametrize(
-    "card",
-    [
-        "4111111111111111",
-        "4111 1111 1111 1111",
-        "4111-1111-1111-1111",
-        "4111\u00a01111\u00a01111\u00a01111",
-        "4111.1111.1111.1111",
-        "378282246310005",  # fifteen digits
-        "3782 822463 10005",
-        "2223003122003222",  # the newer Mastercard range
-        "6304000000000000",
-        "4111 - 1111 - 1111 - 1111",
-        "4111_1111_1111_1111",
-        "4111/1111/1111/1111",
-        "4111\u20071111\u20091111\u200a1111",
-        "213112345678904",  # JCB
-        "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
-        "3-7-8-2-8-2-2-4-6-3-1-0-0-0-5",
-        "4 1 1 1  1 1 1 1  1 1 1 1  1 1 1 1",
-        "4111*1111*1111*1111",
-        "4111 • 1111 • 1111 • 1111",
-        "3782~822463~10005",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "cards"))
 def test_cards(card: str) -> None:
     for text in (card, f"card {card}.", f"ל{card}", f"ב-{card}!", f"no{card}", f"_{card}_", f"{card} 12/27 123"):
         assert found_cards(text) == [card], text
     assert cards.normalise(card) == "".join(filter(str.isdigit, card))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "4111 1111 1111 1112",  # checksum
-        "1736871234567",  # milliseconds
-        "9780306406157",  # ISBN
-        "4111 1111 1111",
-        "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2",
-        "scores: 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
-        "order 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
-        "41 11 11 11 11 11 11 11",
-        "GR33 0110 1250 0000 0001 2300 695",  # the form of an IBAN
-        "coupon AB12 4111 1111 1111 1111 77",
-        "41111111111111111111111",
-        "4111_111111_111111",  # an underscore stands in names of files; only in groups of four in cards
-        "501864667909",  # twelve digits, and nothing says that it is a card
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "no_cards"))
 def test_no_cards(text: str) -> None:
     assert found_cards(text) == []
 
@@ -134,44 +94,13 @@ def test_no_ibans(text: str) -> None:
 
 
 @pytest.mark.requirement("S0-77")
-@pytest.mark.parametrize(
-    ("text", "score"),
-    [
-        ("ת.ז. 123456782", 0.95),
-        ('ת"ז: 123456782', 0.95),
-        ("תעודת זהות 123456782", 0.95),
-        ("teudat zehut 123456782", 0.95),
-        ("my ID is 123456782", 0.85),
-        ("123456782 (ת.ז)", 0.9),
-        ("ה123456782", 0.5),
-        ("123456782", 0.5),
-        ("order 555 for ID number 123456782", 0.95),
-        ("הזמנה 987654321, ת.ז. 123456782", 0.95),
-        ("objednávka Dana 123456782", 0.5),  # of a person, whatever letter the name begins with
-        ("objednávka Šimon 123456782", 0.5),
-        ("faktura Černý 123456782", 0.5),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "israeli_ids"))
 def test_israeli_ids(text: str, score: float) -> None:
     assert ids(text) == [("123456782", score)]
 
 
 @pytest.mark.requirement("S0-77")
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ת.ז. 123456789",  # checksum
-        "order 123456782",
-        "מספר הזמנה 123456782",
-        "invoice no. 123456782",
-        "faktura č. 123456782",
-        "faktura šestá 123456782",
-        "123456782 ₪",
-        "1234567820",
-        "0.123456782",
-        "20250116",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "no_israeli_ids"))
 def test_no_israeli_ids(text: str) -> None:
     assert ids(text) == []
 
@@ -196,16 +125,7 @@ def births(text: str) -> list[str]:
     return [text[start:end] for start, end, _ in national_ids.find_birth_numbers(text)]
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("nar. 780123/3540, Brno", "780123/3540"),  # divisible by 11, and a day
-        ("rodné číslo: 785523/1234", "785523/1234"),
-        ("r.č. 7801233540", "7801233540"),
-        ("RČ 530101/123", "530101/123"),
-        ("birth number 780123 / 3540", "780123 / 3540"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "czech_birth_numbers"))
 def test_czech_birth_numbers(text: str, number: str) -> None:
     assert births(text) == [number]
     assert national_ids.normalise_birth_number(number) == number.replace("/", "").replace(" ", "")

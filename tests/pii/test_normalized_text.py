@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from relrag_pipelines.pii import normalized_text
 from relrag_pipelines.pii.entities import ENTITIES
+from tests.cases import cases
 
 WRAP = normalized_text.WRAP
 
@@ -37,44 +38,13 @@ def test_what_is_seen(text: str, view: str) -> None:
     assert found.place(len(view) - 1) == len(text) - 1
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "plain text, 052-123-4567",
-        "dana@example.com\nThanks. See you",
-        "123 456\n789 012\n345 678",  # a table
-        "(see above) [1]",
-        "first.\n1. second",
-        "",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_is_seen_as_it_stands"))
 def test_what_is_seen_as_it_stands(text: str) -> None:
     assert normalized_text.normalize_text(text) is None
     assert normalized_text.plain_digits(text) == text
 
 
-@pytest.mark.parametrize(
-    ("entity", "text", "value"),
-    [
-        ("PHONE_NUMBER", "> call 052-123-\n> 4567 now", "052-123-\n> 4567"),
-        ("PHONE_NUMBER", "tel. ７７７ １２３ ４５６.", "７７７ １２３ ４５６"),
-        ("PHONE_NUMBER", "٠٥٢-١٢٣-٤٥٦٧", "٠٥٢-١٢٣-٤٥٦٧"),
-        ("PHONE_NUMBER", "volej +420 777\n> 123 456!", "+420 777\n> 123 456"),
-        ("PHONE_NUMBER", "7\u200b77\u200b 123\u200b 456", "7\u200b77\u200b 123\u200b 456"),
-        ("CREDIT_CARD", "pay 4111 1111\n> 1111 1111 now", "4111 1111\n> 1111 1111"),
-        ("CREDIT_CARD", "４１１１１１１１１１１１１１１１", "４１１１１１１１１１１１１１１１"),
-        ("CREDIT_CARD", "4111\u200b1111\u200b1111\u200b1111", "4111\u200b1111\u200b1111\u200b1111"),
-        ("IBAN_CODE", "IL62 0108 0000\n0009 9999 999", "IL62 0108 0000\n0009 9999 999"),
-        (
-            "IBAN_CODE",
-            "ＩＬ６２０１０８０００００００９９９９９９９９",
-            "ＩＬ６２０１０８０００００００９９９９９９９９",
-        ),
-        ("EMAIL_ADDRESS", "to dana (at) example [dot] com", "dana (at) example [dot] com"),
-        ("EMAIL_ADDRESS", "dana\u200b@example.com.", "dana\u200b@example.com"),
-        ("IL_ID_NUMBER", "ת.ז. 1234\u200b56782", "1234\u200b56782"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_is_hidden_is_found_where_it_stands"))
 def test_what_is_hidden_is_found_where_it_stands(entity: str, text: str, value: str) -> None:
     assert [text[start:end] for start, end, _ in ENTITIES[entity].find(text)] == [value]
     normalise = ENTITIES[entity].normalise

@@ -18,6 +18,7 @@ from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import NamedPerson, Page, Record
 from relrag_pipelines.settings import POLICIES, Policy
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table
+from tests.cases import cases
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
 RAW, PHONE = "052-123-4567", "<PHONE_NUMBER:k1:88a31ea6ebff>"
@@ -36,27 +37,7 @@ def redacted(*records: Record, channel: str = "default") -> list[dict[str, Any]]
     return rows
 
 
-@pytest.mark.parametrize(
-    ("kind", "channel"),
-    [
-        ("whatsapp", "whatsapp"),
-        ("whatsapp_attachment", "whatsapp"),
-        ("email", "gmail"),
-        ("email_attachment", "gmail"),
-        ("paperless", "paperless"),
-        ("call_recording", "call_recording"),
-        ("documentation", "fallback"),
-        ("", "fallback"),
-        ("whatsapp_media", "fallback"),  # of no reader; the four channels are for what they were made for
-        ("emailing_plan", "fallback"),
-        ("email ", "fallback"),
-        ("Email", "fallback"),
-        ("paperless_ngx_settings", "fallback"),
-        ("call", "fallback"),
-        ("callback_requests", "fallback"),
-        ("meeting_transcript", "fallback"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "the_type_of_a_record_decides_its_channel"))
 def test_the_type_of_a_record_decides_its_channel(kind: str, channel: str) -> None:
     assert channel_of(kind, "fallback") == channel
 
@@ -313,16 +294,7 @@ def test_a_number_that_the_text_shows_is_listed_as_it_is(text: str, number: str)
     assert hidden["numbers"] != [number] or number == "541234567"  # nine digits that begin like no phone at home
 
 
-@pytest.mark.parametrize(
-    ("subject", "number"),
-    [
-        ("nové tel. č. 608455100", "608455100"),
-        ("Moje nové telefonní číslo 608455100", "608455100"),
-        ("mobil č. 731000121", "731000121"),
-        ("call me at 052-123-4567", "052-123-4567"),
-        ("ID no. 123456782", "123456782"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_went_from_the_subject_goes_from_the_numbers"))
 def test_what_went_from_the_subject_goes_from_the_numbers(subject: str, number: str) -> None:
     (row,) = redacted(Record("1", asset_id="a", text="Paid.", subject=subject, numbers=[number]))
     assert number not in row["subject"]

@@ -9,6 +9,7 @@ import pytest
 from relrag_pipelines.pii import region_evidence
 from relrag_pipelines.records import Record
 from relrag_pipelines.stores.table_schema import arrow_schema
+from tests.cases import cases
 
 SPANISH = "Mañana por la tarde quedamos en la puerta del colegio para llevar a los niños al parque, ¿te parece bien?"
 
@@ -74,16 +75,7 @@ def test_texts_tell_the_country_of_their_language() -> None:
     assert region_evidence.regions([month([], ["ok"] * 50)]) == ()
 
 
-@pytest.mark.parametrize(
-    ("zone", "region"),
-    [
-        ("Europe/Madrid", "ES"),
-        ("Europe/Prague", "CZ"),
-        ("Asia/Jerusalem", "IL"),
-        ("America/Sao_Paulo", "BR"),
-        ("UTC", ""),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_time_zone_tells_its_country"))
 def test_a_time_zone_tells_its_country(zone: str, region: str) -> None:
     assert region_evidence.region_of_zone(zone) == region
 

@@ -18,7 +18,7 @@ from relrag_pipelines.files.sparse_files import copy_with_holes
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.publishing import leak_scan
 from relrag_pipelines.publishing.leak_scan import LeakScan
-from relrag_pipelines.stores import catalog, generations, lake, vectors
+from relrag_pipelines.stores import catalog, generations, lake, vector_store
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.commands.verify import scan_pii
 from tests import archive
@@ -32,7 +32,7 @@ GRAPH = '[graphrag.collections.all]\nsources = ["chat", "papers", "notes"]\n'
 @pytest.fixture(scope="module")
 def archive_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("synced")
-    archive.first_sync(archive.make(folder))
+    archive.first_sync(archive.make(folder), dagster=True)
     return folder
 
 
@@ -97,13 +97,13 @@ def test_a_value_in_the_catalog_is_found(workspace: Workspace) -> None:
 
 
 def test_a_value_in_a_payload_is_found(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = vectors.payloads
+    read = vector_store.payloads
 
     def leaking(path: Path) -> Iterator[dict[str, Any]]:
         for payload in read(path):
             yield payload | {"subject": [PLANTED]} if payload == next(read(path)) else payload
 
-    monkeypatch.setattr(vectors, "payloads", leaking)
+    monkeypatch.setattr(vector_store, "payloads", leaking)
     seen = leak_scan.scan_home(workspace)
     assert {(one.table, one.entity) for one in seen.leaks} == {("payloads of points", "PHONE_NUMBER")}
 

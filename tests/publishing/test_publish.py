@@ -16,7 +16,7 @@ import pytest
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores import catalog, catalog_build, generation_damage, generations, vectors
+from relrag_pipelines.stores import catalog, catalog_build, generation_damage, generations, vector_store
 from relrag_pipelines.workers import pool as workers
 from relrag_query.archive import Archive
 from relrag_query.cli import exit_codes
@@ -61,7 +61,7 @@ def everything(config: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 @pytest.mark.usefixtures("without_dagster")
 def test_a_new_note_lies_on_top_and_is_found_beside_the_old_ones(config: Path, tmp_path: Path) -> None:
-    archive.first_sync(config, dagster=False)
+    archive.first_sync(config)
     whole = published(config) / catalog.NAME
     add(config, {"id": "new", "text": "The orangery is heated by a rusty boiler.", "ts": 1735689600})
     assert commands.sync(config) == 0
@@ -81,7 +81,7 @@ def test_a_new_note_lies_on_top_and_is_found_beside_the_old_ones(config: Path, t
 
 
 def test_a_second_one_lies_on_the_same_base_and_the_base_outlives_its_generation(config: Path) -> None:
-    archive.first_sync(config, dagster=False)
+    archive.first_sync(config)
     for number in range(4):  # more than are kept
         add(config, {"id": f"new{number}", "text": f"A boiler, number {number}.", "ts": 1735689600})
         archive.sync(config)
@@ -95,7 +95,7 @@ def test_a_second_one_lies_on_the_same_base_and_the_base_outlives_its_generation
 
 def test_an_edit_leaves_nothing_of_the_old_text(config: Path) -> None:
     add(config, {"id": "secret", "text": "The safe opens with zanzibar.", "ts": 1735689600})
-    archive.sync(config)
+    archive.first_sync(config)
     notes = config.parent / "notes.jsonl"
     notes.write_text(notes.read_text().replace("zanzibar", "patience"))
     archive.sync(config)
@@ -110,7 +110,7 @@ def test_the_usual_embedder_of_the_first_generation_is_carried_on(
 ) -> None:
     """Under a version with another default too; an archive that recorded none was made with minilm."""
     usual = Settings.model_fields["embedder"]
-    archive.first_sync(config, dagster=False)
+    archive.first_sync(config)
     manifest = published(config) / "MANIFEST.json"
     recorded = sealed_json.read(manifest)
     assert recorded.pop("default_embedder") == usual.default
@@ -123,21 +123,21 @@ def test_the_usual_embedder_of_the_first_generation_is_carried_on(
 
 
 def test_much_that_is_new_is_built_whole(config: Path) -> None:
-    archive.first_sync(config, dagster=False)
+    archive.first_sync(config)
     add(config, *({"id": f"x{number}", "text": f"More {number}.", "ts": 1735689600} for number in range(12)))
     archive.sync(config)
     assert not on_top(config)
 
 
 def test_another_setting_is_built_whole(config: Path) -> None:
-    archive.first_sync(config, dagster=False)
+    archive.first_sync(config)
     config.write_text(config.read_text().replace("pii_redaction_enabled = true", "pii_redaction_enabled = false"))
     archive.sync(config)
     assert not on_top(config)
 
 
 def test_a_damaged_account_of_the_months_is_no_reason_to_fail(config: Path) -> None:
-    archive.first_sync(config, dagster=False)
+    archive.first_sync(config)
     (published(config) / "months.json").write_text("{")
     add(config, {"id": "new", "text": "The orangery is heated.", "ts": 1735689600})
     archive.sync(config)
@@ -146,7 +146,7 @@ def test_a_damaged_account_of_the_months_is_no_reason_to_fail(config: Path) -> N
 
 
 def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive.first_sync(config, dagster=False)
+    archive.first_sync(config)
     add(config, {"id": "new", "text": "The orangery is heated by a rusty boiler.", "ts": 1735689600})
     finish, tried = catalog_build._finish, []
 
@@ -167,15 +167,15 @@ def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, mo
 def test_vectors_that_lack_a_passage_are_not_published(
     config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    build = vectors.build
-    monkeypatch.setattr(vectors, "build", lambda *given, **named: build(*given, **named) - 1)
+    build = vector_store.build
+    monkeypatch.setattr(vector_store, "build", lambda *given, **named: build(*given, **named) - 1)
     assert commands.sync(config) == exit_codes.COULD_NOT
     assert "the new generation does not fit together: {'points': " in capsys.readouterr().out
     assert generations.current_number(archive.workspace(config).home) is None
 
 
 def test_where_the_system_ends_the_process_that_fills_the_vectors_a_fresh_one_does(config: Path) -> None:
-    workspace = archive.first_sync(config, dagster=False)
+    workspace = archive.first_sync(config)
     shutil.rmtree(workspace.home / "published")
     pool = workers.start_pool(1)
     assert pool

@@ -17,7 +17,7 @@ from tests import archive
 @pytest.fixture
 def stale(tmp_path: Path) -> Workspace:
     """An archive that lacks what is made of two months, and all tables of the whole archive."""
-    workspace = archive.first_sync(archive.make(tmp_path), dagster=False)
+    workspace = archive.first_sync(archive.make(tmp_path))
     for source, month in (("chat", "2023-12"), ("notes", "2024-02")):
         lake.drop_derived(workspace.home, source, [month])
     archive_tables.drop(workspace.home)
@@ -26,7 +26,7 @@ def stale(tmp_path: Path) -> Workspace:
 
 def test_months_far_apart_and_what_is_made_of_them_are_those_of_a_sync(tmp_path: Path, stale: Workspace) -> None:
     (tmp_path / "other").mkdir()
-    synced = archive.first_sync(archive.make(tmp_path / "other"), dagster=False)
+    synced = archive.first_sync(archive.make(tmp_path / "other"))
     assert len(plans.build_plan(stale).stale) >= 8
     assert rebuild(stale) == []
     assert plans.build_plan(archive.workspace(stale.settings.folder / "relrag.toml")).empty

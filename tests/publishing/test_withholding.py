@@ -42,7 +42,7 @@ OVERLOOKED = {"id": "n3", "text": f"again: {PLANTED}", "timestamp": "2024-02-21T
 @pytest.fixture(scope="module")
 def archive_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("synced")
-    archive.first_sync(archive.make(folder))
+    archive.first_sync(archive.make(folder), dagster=True)
     return folder
 
 

@@ -22,27 +22,19 @@ CODES = {*languages.codes()} - TAGS - {languages.DEFAULT}
 LATIN = ("LATIN", "FULLWIDTH LATIN", "MODIFIER", "MICRO", "MASCULINE", "FEMININE")
 """begins the names of Latin letters, and of signs in Latin texts, in Unicode"""
 NAMING = {
-    "relrag_pipelines/embedders/fastembed.py",
     "relrag_pipelines/erasure/similar_names.py",
     "relrag_pipelines/graphrag/extractive_reports.py",
     "relrag_pipelines/identity/kinship.py",
     "relrag_pipelines/identity/signatures.py",
-    "relrag_pipelines/people/passage_question.py",
     "relrag_pipelines/pii/bank_accounts.py",
     "relrag_pipelines/pii/company_numbers.py",
     "relrag_pipelines/pii/context_words.py",
-    "relrag_pipelines/pii/domestic_accounts.py",
-    "relrag_pipelines/pii/emails.py",
-    "relrag_pipelines/pii/national_id_checks.py",
     "relrag_pipelines/pii/national_id_forms.py",
     "relrag_pipelines/pii/national_ids.py",
     "relrag_pipelines/pii/number_words/matching.py",
     "relrag_pipelines/pii/phones/chains.py",
     "relrag_pipelines/pii/phones/library.py",
-    "relrag_pipelines/pii/phones/national.py",
     "relrag_pipelines/pii/spelled_addresses.py",
-    "relrag_pipelines/records.py",
-    "relrag_pipelines/settings/models.py",
     "relrag_pipelines/sources/call_filenames.py",
     "relrag_pipelines/sources/document/garbled_text.py",
     "relrag_pipelines/sources/formats/charset_detection.py",
@@ -59,15 +51,9 @@ NAMING = {
     "relrag_pipelines/sources/whatsapp/chat_name.py",
     "relrag_pipelines/sources/whatsapp/phrases.py",
     "relrag_pipelines/text/analyzer.py",
-    "relrag_pipelines/text/language.py",
-    "relrag_pipelines/text/names/forms.py",
-    "relrag_pipelines/text/names/likeness.py",
     "relrag_pipelines/text/names/spelling.py",
     "relrag_pipelines/text/names/transliteration.py",
     "relrag_pipelines/text/written_dates/__init__.py",
-    "relrag_query/answering/reader/support.py",
-    "relrag_query/answering/superseded.py",
-    "relrag_query/graphrag/scope.py",
 }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.settings import POLICIES
-from tests import ROOT, archive
+from tests import ROOT, demo_archive
 
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOW = "2025-01-20T12:00:00+00:00"
@@ -35,10 +35,7 @@ ASKED = [line for block in blocks() if block not in OWN for line in block if lin
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the demo archive, synced, and asked once, so that a follow-up has something to go on from."""
-    folder = tmp_path_factory.mktemp("demo")
-    shutil.copytree(ROOT / "examples" / "archive", folder / "examples" / "archive")
-    shutil.copy(ROOT / "relrag.toml", folder)
-    archive.first_sync(folder / "relrag.toml")
+    folder = demo_archive.synced(tmp_path_factory.mktemp("demo")).parent
     assert run_once(next(line for line in ASKED if line.startswith("relrag ask ")), folder).returncode == 0
     return folder
 

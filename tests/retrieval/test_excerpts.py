@@ -8,29 +8,10 @@ import pytest
 
 from relrag_pipelines.text.written_dates import join_dates
 from relrag_query.retrieval.excerpts import plain
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("# Router\n\n## The second one ##\nIts name is Božena.", "Router\n\nThe second one\nIts name is Božena."),
-        ("   ### שלב ראשון\nטקסט", "שלב ראשון\nטקסט"),
-        ("Lease\n=====\nText\n\n* * *\nMore", "Lease\nText\n\n* * *\nMore"),
-        ("---\ntitle: Packing\ntags:\n  - travel\n---\n# Packing\nThe scarf.", "Packing\nThe scarf."),
-        ("---\ntitle: Packing\n---\n", "title: Packing\n\n"),
-        ("The **day rate** is [2,400](https://example.org/a_(b)).", "The day rate is 2,400."),
-        ("![a plan](plan.png) of the <!-- hidden --> house", "a plan of the  house"),
-        ("| who | rent |\n|---|:--:|\n| Eva | 900 |", "| who | rent |\n| Eva | 900 |"),
-        ("```python\nx = 1\n```\nbehind", "x = 1\nbehind"),
-        ("From: Dana Levi <>\nTo: Ota <>, Eva < >; Jan", "From: Dana Levi\nTo: Ota, Eva; Jan"),
-        ("On Monday Dana <> wrote:\nyes", "On Monday Dana wrote:\nyes"),
-        # what only looks like one of these
-        ("Invoice #12 and C# and a #tag", "Invoice #12 and C# and a #tag"),
-        ("where a <> b and 2 * 3 * 4 ** 5", "where a <> b and 2 * 3 * 4 ** 5"),
-        ("- one\n- two -- three", "- one\n- two -- three"),
-        ("array[0](x) is called with __init__", "array[0](x) is called with __init__"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*cases(__file__, "marks_for_programs_are_left_out"))
 def test_marks_for_programs_are_left_out(text: str, shown: str) -> None:
     assert plain(text, "documentation") == shown
 
@@ -41,23 +22,7 @@ def test_code_and_chats_are_shown_as_they_are(kind: str) -> None:
     assert plain(text, kind) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "joined"),
-    [
-        ("The plumber comes on 12\nMarch 2024 at nine.", "The plumber comes on 12 March 2024 at nine."),
-        ("Schůzka je 12.\nledna 2025 v deset.", "Schůzka je 12. ledna 2025 v deset."),
-        ("Platí do 15. 1.\n2025, potom ne.", "Platí do 15. 1. 2025, potom ne."),
-        ("> due on January\n> 15, 2025", "> due on January 15, 2025"),
-        ("הפגישה ב-12\nבינואר 2025", "הפגישה ב-12 בינואר 2025"),
-        ("from 3rd of\n  April on", "from 3rd of April on"),
-        # lines that end where they should
-        ("Room 12\nMarch is on leave", "Room 12 March is on leave"),
-        ("He paid 12.\n\nMarch was cold.", "He paid 12.\n\nMarch was cold."),
-        ("1. one\n2. two\n3. three", "1. one\n2. two\n3. three"),
-        ("It costs 900\nand more", "It costs 900\nand more"),
-        ("Total: 15\n2025-01-13 Dana: yes", "Total: 15\n2025-01-13 Dana: yes"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_date_is_not_broken_across_lines"))
 def test_a_date_is_not_broken_across_lines(text: str, joined: str) -> None:
     assert join_dates(text) == joined
 

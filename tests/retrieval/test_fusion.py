@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.retrieval import batches
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores import vector_store
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors import ChunkFilter, ScoredPoint, VectorStore
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter, ScoredPoint, VectorStore
 from relrag_query.retrieval.fusion import FusedHit, convex_fusion, hybrid_search
 
 ANGLES = {0: 0, 1: 10, 2: 80, 3: 60, 4: None}
@@ -39,13 +39,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("hybrid") / "vectors"
     rows = [{"chunk_id": str(uuid.UUID(int=number)), **row} for number, row in enumerate(ROWS)]
     made = [None if angle is None else at(angle) for angle in ANGLES.values()]
-    assert vectors.build(path, batches(rows, made), dimension=2) == 5
+    assert vector_store.build(path, batches(rows, made), dimension=2) == 5
     return path
 
 
 @pytest.fixture
 def store(folder: Path) -> Iterator[VectorStore]:
-    with closing(vectors.open(folder)) as opened:
+    with closing(vector_store.open(folder)) as opened:
         yield opened
 
 
@@ -82,8 +82,8 @@ def test_a_passage_ranks_by_its_nearest_span_too(tmp_path: Path) -> None:
     rows = [{"chunk_id": str(uuid.UUID(int=number)), **row} for number, row in enumerate(ROWS)]
     made = [None if angle is None else at(angle) for angle in ANGLES.values()]
     spans = [[*at(50), *at(90)], None, [*at(10), *at(120)], None, None]
-    vectors.build(tmp_path / "vectors", batches(rows, made, spans), dimension=2, spans=True)
-    with closing(vectors.open(tmp_path / "vectors")) as store:
+    vector_store.build(tmp_path / "vectors", batches(rows, made, spans), dimension=2, spans=True)
+    with closing(vector_store.open(tmp_path / "vectors")) as store:
         found = {numbers([one])[0]: one.similarity for one in hybrid_search(store, "", at(0), 10, ChunkFilter())}
     cosine = {turn: float(np.cos(np.radians(turn))) for turn in (0, 10, 60, 80)}
     expected = {0: 1.0, 1: cosine[10], 2: (cosine[80] + cosine[10]) / 2, 3: cosine[60]}

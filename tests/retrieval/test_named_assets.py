@@ -7,6 +7,7 @@ import pytest
 from relrag_query.archive import Archive
 from relrag_query.retrieval.named_assets import named_assets
 from relrag_query.understanding.intent import QueryIntent
+from tests.cases import cases
 from tests.query_hits import publish, record
 
 
@@ -25,18 +26,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("question", "refs"),
-    [
-        ("What does offer_v2.pdf say?", ["gmail:1:0"]),
-        ("Who sent INV-5501?", ["gmail:1"]),
-        ('Show me "glazing of the kiln"', ["gmail:1"]),
-        ("Is plan.txt newer than INV-5501?", ["document:1", "gmail:1"]),
-        ("Who sent INV-5502?", []),
-        ('"Re: lunch"', []),
-        ("What does other.pdf say about the kiln?", []),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_name_that_one_record_alone_has_means_it"))
 def test_a_name_that_one_record_alone_has_means_it(archive: Archive, question: str, refs: list[str]) -> None:
     assert list(named_assets(question, archive._catalog)) == refs
 

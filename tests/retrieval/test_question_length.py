@@ -59,7 +59,7 @@ def test_the_heaviest_words_are_looked_for_in_their_order() -> None:
 
 def test_an_answer_says_that_not_all_was_read(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     question = "What did the plumber quote for the boiler? " + "And so on. " * 200
     with Archive.open(config) as opened:
         answer = opened.ask(question)

@@ -10,6 +10,7 @@ import pytest
 
 from relrag_query.archive import Archive
 from relrag_query.retrieval.question_reader import Filters
+from tests.cases import cases
 from tests.query_hits import passages, publish, record
 
 
@@ -30,18 +31,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("question", "first", "why"),
-    [
-        ("what did firing cost in October", "2024-10-01", "the last one that the archive reaches"),
-        ("what did firing cost on 1 October", "2024-10-01", "a day likewise"),
-        ("kolik stál výpal v říjnu", "2024-10-01", "in any language"),
-        ("what was confirmed in March", "2025-03-01", "the month of the newest record"),
-        ("what did firing cost in October 2026", "2026-10-01", "a year that is named is meant"),
-        ("what did firing cost last month", "2026-10-01", "last month is relative to today"),
-        ("what was confirmed on Friday", "2026-11-20", "so is a Friday, whatever has been synced since"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_month_without_a_year_is_the_last_that_the_archive_reaches"))
 def test_a_month_without_a_year_is_the_last_that_the_archive_reaches(
     archive: Archive, monkeypatch: pytest.MonkeyPatch, question: str, first: str, why: str
 ) -> None:

@@ -15,7 +15,8 @@ from relrag_pipelines.settings import Settings, SettingsError
 from relrag_query.answering import features, ranker
 from relrag_query.archive import Archive
 from relrag_query.results import Results
-from relrag_query.retrieval.reranker import RerankError, rank
+from relrag_query.retrieval.context import RerankError
+from relrag_query.retrieval.reranker import rank
 from tests import archive, http_server
 from tests.embedders.service import Fault, Service, serve
 from tests.query_hits import publish, record
@@ -221,7 +222,7 @@ def test_it_is_sent_what_the_policies_of_now_let_through(service: Service, tmp_p
     config, phone = archive.make(tmp_path), "052-123-4567"
     config.write_text(config.read_text().replace("pii_redaction_enabled = true", "pii_redaction_enabled = false"))
     archive.write_notes(tmp_path, {"id": "k1", "text": f"The kiln of the pottery: {phone}"})
-    archive.sync(config)
+    archive.first_sync(config)
     searched(config, service)
     searched(config, service, pii_redaction_enabled=True)
     plain, redacted = (" ".join(asked["documents"]) for asked in service.asked)

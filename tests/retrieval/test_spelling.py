@@ -9,6 +9,7 @@ import pytest
 from relrag_query.archive import Archive
 from relrag_query.retrieval.question_reader import Filters
 from relrag_query.retrieval.spelling import correct
+from tests.cases import cases
 from tests.query_hits import passages, publish, record
 
 _TEXTS = {
@@ -36,21 +37,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("question", "mistyped", "meant", "found", "slip"),
-    [
-        ("when does the plumebr arrive", "plumebr", "plumber", "gmail:en", "two letters in the other order"),
-        ("when does the plumer arrive", "plumer", "plumber", "gmail:en", "a letter left out"),
-        ("when does the invvoice arrive", "invvoice", "invoices", "gmail:en", "a letter twice, another form"),
-        ("kdy přijede pojišťění", "pojišťění", None, "gmail:cs", "an accent is no slip"),
-        ("kdy prijede pojisteni", "pojisteni", None, "gmail:cs", "nor are accents left out"),
-        ("kdy přijede fkatura", "fkatura", "faktura", "gmail:cs", "two letters in the other order"),
-        ("kdy přijede fektura", "fektura", "faktura", "gmail:cs", "another letter"),
-        ("מתי מגיעה המדגרות", "המדגרות", "המדרגות", "gmail:he", "two letters in the other order"),
-        ("מתי מגיעה המדרגגות", "המדרגגות", "המדרגות", "gmail:he", "a letter twice"),
-        ("מתי מגיעה המזרגות", "המזרגות", "המדרגות", "gmail:he", "another letter, behind a prefix"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_mistyped_word_finds_what_is_meant"))
 def test_a_mistyped_word_finds_what_is_meant(
     archive: Archive, question: str, mistyped: str, meant: str | None, found: str, slip: str
 ) -> None:

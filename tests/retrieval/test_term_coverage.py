@@ -9,6 +9,7 @@ from relrag_query.retrieval.term_coverage import (
     term_coverage,
     tokens,
 )
+from tests.cases import cases
 from tests.query_hits import passages, record
 
 FREQUENCIES = {"": 1000, "invoic": 100, "alex": 300, "pump": 4, "call": 200, "discuss": 50}
@@ -53,18 +54,7 @@ def test_coverage_is_the_share_of_weight() -> None:
     assert term_coverage([], frozenset({"pump"})) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "share"),
-    [
-        ("čerpadlo", "nové čerpadlo", 1.0),
-        ("čerpadlo", "deset čerpadel", 0.9),  # five letters in common
-        ("cerpadla", "nové čerpadlo", 0.9),  # typed without accents
-        ("invoices", "the invoice", 1.0),
-        ("לחשבונית", "החשבונית שלך", 1.0),  # other prefix letters
-        ("חשבונות", "החשבונית שלך", 0.9),  # four letters in common
-        ("contract", "nothing of the kind", 0.0),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "forms_of_one_word"))
 def test_forms_of_one_word(question: str, text: str, share: float) -> None:
     assert term_coverage(query_terms(question, {"": 100}), tokens(text)) == pytest.approx(share)
 
@@ -93,30 +83,7 @@ def test_personal_data_is_found_under_itself_or_its_pseudonym() -> None:
     assert term_coverage(asked, tokens("call <PHONE_NUMBER:k1:ffffffffffff>")) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "share"),
-    [
-        ("docword15", "docword38 and 15 others", 0.25),
-        ("docword15", "docword15", 1.0),
-        ("docword15", "the docword 15", 1.0),
-        ("killmarker1.5", "it holds killmarker1.5 here", 1.0),
-        ("killmarker1.5", "number 5", 0.25),
-        ("INV-1187", "inv1187", 1.0),
-        ("INV/1187", "INV 1187 is paid", 1.0),
-        ("INV-1187", "INV-1188 and 1187 more", 0.25),
-        ("2025/0042", "faktura 2025-0042", 1.0),
-        ("2025/0042", "2025", 0.25),
-        ("2025-01-15", "am 15.1.2025", 1.0),
-        ("2025-01-15", "am 16.1.2025", 0.25),
-        ("contract_v2.pdf", "see CONTRACT_V2.PDF", 1.0),
-        ("contract_v2.pdf", "the contract", 0.25),
-        ("12.500", "12,500 Kč", 1.0),
-        ("לINV-1187", "INV-1187", 1.0),
-        ("ל4111", "4111", 1.0),
-        ("a3b2c1d8", "commit a3b2c1d8e5f6071829304152637485960718293a", 0.9),
-        ("follow-up", "a follow is there", 1.0),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_code_is_covered_as_a_whole"))
 def test_a_code_is_covered_as_a_whole(question: str, text: str, share: float) -> None:
     assert term_coverage(query_terms(question, {"": 100}), tokens(text)) == pytest.approx(share)
 
@@ -146,38 +113,12 @@ def test_a_question_of_nothing_but_a_time_is_about_its_words(question: str) -> N
     assert all(term.weight > 0 for term in asked)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "How much is the giraffe?",
-        "how many giraffe",
-        "What kind of giraffe is it?",
-        "Kolik je giraffe?",
-        "Jak moc je ten giraffe?",
-        "jak dlouho giraffe",
-        "כמה giraffe",
-        "איזה סוג של giraffe",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_only_asks_for_an_amount_or_a_kind_is_no_word_to_look_for"))
 def test_what_only_asks_for_an_amount_or_a_kind_is_no_word_to_look_for(question: str) -> None:
     assert [term.word for term in query_terms(question, {"": 100})] == ["giraffe"]
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "share"),
-    [
-        ("What does a giraffe cost?", "Giraffe, adult: 3,640 EUR", 1.0),
-        ("What is the price of the giraffe?", "The giraffe came to €12", 1.0),
-        ("Kolik stál giraffe?", "giraffe za 9 400 Kč", 1.0),
-        ("Kolik stojí giraffe?", "giraffe 150,-", 1.0),
-        ("כמה עולה giraffe", "giraffe 3,400 שקל", 1.0),
-        ("מה המחיר של giraffe?", 'giraffe 300 ש"ח', 1.0),
-        ("What does a giraffe cost?", "giraffe, 12 dollars", 1.0),
-        ("What does a giraffe cost?", "We found 3 giraffe", 0.5),
-        ("What does a giraffe cost?", "The giraffe is 4 m tall", 0.5),  # no amount of money
-        ("Who fed the giraffe?", "giraffe, 3,640 EUR", 0.5),  # asks for something else
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_price_is_found_where_an_amount_of_money_stands"))
 def test_a_price_is_found_where_an_amount_of_money_stands(question: str, text: str, share: float) -> None:
     assert round(term_coverage(query_terms(question, {"": 100}), tokens(text)), 1) == share
 

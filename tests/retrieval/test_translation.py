@@ -10,6 +10,7 @@ from relrag_query.archive import Archive
 from relrag_query.retrieval.question_reader import Filters
 from relrag_query.retrieval.term_coverage import terms_of
 from relrag_query.retrieval.translation import translate, translation_tokens, translations
+from tests.cases import cases
 from tests.query_hits import passages, publish, record
 
 _TEXTS = {
@@ -33,17 +34,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("question", "found"),
-    [
-        ("How long is the warranty on the roof?", ["gmail:en", "gmail:cs", "gmail:he"]),
-        ("Jak dlouhá je záruka na střechu?", ["gmail:cs", "gmail:en", "gmail:he"]),
-        ("כמה זמן האחריות על הגג?", ["gmail:he", "gmail:cs", "gmail:en"]),
-        ("Who has the keys to the cottage?", ["gmail:keys"]),
-        ("מי מחזיק את המפתחות", ["gmail:keys"]),
-        ("When was the boiler repaired?", ["gmail:heating"]),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "texts_in_other_languages_are_found"))
 def test_texts_in_other_languages_are_found(archive: Archive, question: str, found: list[str]) -> None:
     hits = [hit.chunk.asset_id for hit in archive.search(question).hits][: len(found)]
     assert sorted(hits) == sorted(found)

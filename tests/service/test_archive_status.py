@@ -17,7 +17,7 @@ def test_names_of_files_are_redacted_but_on_the_terminal(tmp_path: Path, capsys:
     config = archive.make(tmp_path)
     (tmp_path / "papers" / "call 052-123-4567.pdf").write_bytes(b"%PDF-1.4 broken")
     (tmp_path / "papers" / "to rina.katz@example.org .xyz").write_bytes(b"\0\1")
-    archive.sync(config)
+    archive.first_sync(config)
     with client(config) as asked:
         page = asked.get("/archive", headers=COOKIE).text
         said = asked.get("/api/v1/status", headers=BEARER).text
@@ -40,7 +40,7 @@ def test_coverage_says_what_was_seen_indexed_skipped_and_failed(
     paper = next(path for path in (tmp_path / "papers").iterdir() if path.name != "broken.pdf")
     shutil.copy2(paper, paper.with_name(f"z {paper.name}"))
     archive.write_notes(tmp_path, {"id": "n9", "text": "The fence is painted.", "timestamp": "2024-06-02T08:00:00Z"})
-    archive.sync(config)
+    archive.first_sync(config)
     status(config, as_json=True)
     chat, papers, notes = json.loads(capsys.readouterr().out)["sources"]
     assert (papers["units"], papers["indexed"], papers["skipped"], papers["failed"]) == (3, 1, {}, {"damaged": 1})
@@ -56,7 +56,7 @@ def test_coverage_says_what_was_seen_indexed_skipped_and_failed(
 
 def test_what_is_asked_wrongly_is_a_bad_request(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     with client(config) as asked:
         wrong = [
             ({"query": "kiln", "kinds": ["nope"]}, 400),

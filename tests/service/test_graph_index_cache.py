@@ -36,7 +36,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     archive.write_notes(
         folder, *({**one, "timestamp": f"2024-03-0{day + 1}T08:00:00Z"} for day, one in enumerate(NOTES))
     )
-    archive.sync(made)
+    archive.first_sync(made)
     return made
 
 

@@ -20,7 +20,7 @@ from tests import archive
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     config = archive.many_notes(tmp_path_factory.mktemp("service"), 40)
-    archive.sync(config)
+    archive.first_sync(config)
     with Service.open(config) as opened:
         yield opened
 

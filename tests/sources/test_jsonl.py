@@ -14,6 +14,7 @@ from relrag_pipelines.records import Failure, NamedPerson, Page, Record
 from relrag_pipelines.sources import KINDS, ReadContext, Unit, jsonl
 from relrag_pipelines.sources.formats import json_fields
 from relrag_pipelines.stores.table_schema import to_table
+from tests.cases import cases
 
 READING = ReadContext("notes", "Europe/Prague", lambda text: text)
 Read = Callable[[bytes], list[Record | Failure]]
@@ -116,35 +117,13 @@ def test_retrieval_sets_load_unchanged(shared_data: Path, name: str) -> None:
     assert len(found) == len(expected) in (1890, 6119)
 
 
-@pytest.mark.parametrize(
-    ("fields", "ts", "quality"),
-    [
-        ({"timestamp": "2024-02-15T08:00:00Z"}, 1707984000, "exact"),
-        ({"timestamp": "2024-02-15T09:00:00"}, 1707984000, "exact"),  # Prague, an hour ahead in winter
-        ({"timestamp": "2024-07-15 10:00"}, 1721030400, "exact"),  # two in summer
-        ({"timestamp": "2024-02-15"}, 1707955200, "day"),  # midnight in UTC
-        ({"timestamp": "20240215"}, 1707955200, "day"),
-        ({"timestamp": "1969-12-31T23:59:59.5Z"}, -1, "exact"),  # rounded down, also before 1970
-        ({"ts": 1707984000}, 1707984000, "exact"),
-        ({"ts": 1, "timestamp": "2024-02-15T08:00:00Z"}, 1707984000, "exact"),
-        ({}, None, "none"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "times"))
 def test_times(read: Read, fields: dict[str, Any], ts: int | None, quality: str) -> None:
     record = one(read, **fields)
     assert (record.ts, record.date_quality) == (ts, quality)
 
 
-@pytest.mark.parametrize(
-    ("given_parent", "parent"),
-    [
-        ("n0", "jsonl:notes:n0"),
-        ("whatsapp:abc", "whatsapp:abc"),
-        ("jsonl:other:n0", "jsonl:other:n0"),
-        ("unheard:n0", "jsonl:notes:unheard:n0"),
-        ("document", "jsonl:notes:document"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "parents"))
 def test_parents(read: Read, given_parent: str, parent: str) -> None:
     assert one(read, parent_asset_id=given_parent).parent_asset_id == parent
 
@@ -287,18 +266,7 @@ def test_a_line_that_is_too_long_is_skipped_unread(read: Read, monkeypatch: pyte
         ]
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "is_one"),
-    [
-        ("a.jsonl", b'\n{"id": 1, "text": "x"}\nbroken', True),
-        ("a.ndjson", b'\xef\xbb\xbf{"text": "x", "id": "a"}', True),
-        ("a.json", b'{"id": 1, "text": "x"}', False),
-        ("a.jsonl", b'{"id": 1, "question": "x"}', False),
-        ("a.jsonl", b"[1]", False),
-        ("a.jsonl", b"{", False),
-        ("a.jsonl", b"", False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "recognise"))
 def test_recognise(tmp_path: Path, name: str, data: bytes, is_one: bool) -> None:
     (tmp_path / name).write_bytes(data)
     assert jsonl.recognise(tmp_path / name) is is_one

@@ -13,7 +13,7 @@ from tests import archive
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     monkeypatch.setenv("RELRAG_NOW", "2025-01-20T12:00:00+00:00")
-    return archive.first_sync(archive.make(tmp_path), dagster=False)
+    return archive.first_sync(archive.make(tmp_path))
 
 
 @pytest.mark.parametrize(

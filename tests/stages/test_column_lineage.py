@@ -23,7 +23,7 @@ _OF_ROWS = {"asset_id", "chunk_id", "rag_source_type"}
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return archive.sync(archive.make(tmp_path_factory.mktemp("lineage")))
+    return archive.first_sync(archive.make(tmp_path_factory.mktemp("lineage")))
 
 
 def stage(name: str) -> Stage:

@@ -4,6 +4,7 @@ import pytest
 
 from relrag_pipelines.stages import empty_months
 from relrag_pipelines.stores.lake import ManifestEntry
+from tests.cases import cases
 
 
 def manifest(**rows: int) -> dict[str, ManifestEntry]:
@@ -14,18 +15,7 @@ def manifest(**rows: int) -> dict[str, ManifestEntry]:
     }
 
 
-@pytest.mark.parametrize(
-    ("months", "expected"),
-    [
-        ({}, []),
-        ({"m2024_01": 3}, []),
-        ({"m2024_01": 3, "m2024_02": 1}, []),
-        ({"m2023_12": 3, "m2024_02": 1}, ["2024-01"]),
-        ({"m2023_11": 3, "m2023_12": 0, "m2024_02": 1, "m2024_04": 1}, ["2023-12 to 2024-01", "2024-03"]),
-        # undated records lie in the first partition, so the months after it are no gap
-        ({"m2000_01": 7, "m2024_02": 1, "m2024_04": 1}, ["2024-03"]),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "gaps_lie_between_full_months"))
 def test_gaps_lie_between_full_months(months: dict[str, int], expected: list[str]) -> None:
     assert empty_months.spans(manifest(**months), "2000-01") == expected
 

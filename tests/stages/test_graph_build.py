@@ -18,6 +18,7 @@ from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import catalog, graph_indexes, model_answers
 from relrag_pipelines.workspace import Workspace
 from tests import archive
+from tests.cases import cases
 from tests.graphrag.json_service import TOKENS, Service, serve
 from tests.graphrag.test_llm import entity, relation
 from tests.passages import passage
@@ -42,7 +43,7 @@ def with_graphs(config: Path, more: str = "") -> Path:
 
 def test_an_index_is_made_of_what_is_published_and_only_where_it_is_asked_for(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    plain = archive.first_sync(config, dagster=False)
+    plain = archive.first_sync(config)
     assert not (plain.home / "graphrag").exists()
     assert [one.collection for one in plans.build_plan(archive.workspace(with_graphs(config))).graphs] == ["archive"]
     made = archive.sync(config)
@@ -57,7 +58,7 @@ def test_an_index_is_made_of_what_is_published_and_only_where_it_is_asked_for(tm
 
 
 def test_a_collection_is_limited_to_sources_and_a_time(tmp_path: Path) -> None:
-    made = archive.first_sync(with_graphs(archive.make(tmp_path), LETTERS), dagster=False)
+    made = archive.first_sync(with_graphs(archive.make(tmp_path), LETTERS))
     assert graph_indexes.collections(made.home) == ["archive", "winter"]
     texts = " ".join(table(made, "winter", "text_units")["text"])
     assert "Merry Christmas" in texts
@@ -67,7 +68,7 @@ def test_a_collection_is_limited_to_sources_and_a_time(tmp_path: Path) -> None:
 
 def test_only_the_indexes_of_sources_that_changed_are_made_again(tmp_path: Path) -> None:
     config = with_graphs(archive.make(tmp_path), LETTERS)
-    archive.first_sync(config, dagster=False)
+    archive.first_sync(config)
     archive.write_notes(tmp_path, {"id": "n3", "text": "The boiler hums.", "timestamp": "2024-03-01T08:00:00Z"})
     made = archive.sync(config)
     found = {name: graph_indexes.current_info(made.home, name) for name in ("archive", "winter")}
@@ -79,7 +80,7 @@ def test_only_the_indexes_of_sources_that_changed_are_made_again(tmp_path: Path)
 
 def test_a_change_of_settings_says_what_changed(tmp_path: Path) -> None:
     config = with_graphs(archive.make(tmp_path), LETTERS)
-    archive.first_sync(config, dagster=False)
+    archive.first_sync(config)
     config.write_text(config.read_text().replace('until = "2023-12"', 'until = "2024-01"'))
     (stale,) = plans.build_plan(archive.workspace(config)).graphs
     assert (stale.collection, stale.reason) == ("winter", "setting until changed")
@@ -87,7 +88,7 @@ def test_a_change_of_settings_says_what_changed(tmp_path: Path) -> None:
 
 def test_what_is_deleted_from_a_source_leaves_no_trace(tmp_path: Path) -> None:
     config = with_graphs(archive.make(tmp_path))
-    made = archive.sync(config)
+    made = archive.first_sync(config)
     assert any(b"orangery" in file for _, file in _plain(made).items())
     (tmp_path / "papers" / "lease 2024-01-05.md").write_text("# Lease\n\nThe tenant pays nine hundred a month.\n")
     made = archive.sync(config)
@@ -104,7 +105,7 @@ def _plain(workspace: Workspace) -> dict[str, bytes]:
 
 
 def test_what_personal_data_stands_in_a_table_is_counted_and_not_shown(tmp_path: Path) -> None:
-    made = archive.sync(with_graphs(archive.make(tmp_path)))
+    made = archive.first_sync(with_graphs(archive.make(tmp_path)))
     place = graph_indexes.current_folder(made.home, "archive")
     assert place
     tables = {name: table(made, "archive", name) for name in ALL.keys() - OPTIONAL.keys()}
@@ -115,7 +116,7 @@ def test_what_personal_data_stands_in_a_table_is_counted_and_not_shown(tmp_path:
 
 def test_an_index_is_refused_while_the_generation_is_behind_the_lake(tmp_path: Path) -> None:
     config = with_graphs(archive.make(tmp_path))
-    archive.sync(config)
+    archive.first_sync(config)
     config.write_text("link_max_records = 7\n" + config.read_text())
     with pytest.raises(graph_build.GraphIndexError, match="not up to date"):
         graph_build.run(archive.workspace(config), "archive")
@@ -136,18 +137,7 @@ def test_people_of_the_catalog_are_taken_with_the_name_to_show_first(tmp_path: P
     assert found.to_numpy().tolist() == [[1, "Ota"], [2, "Dana Levi"], [2, "Dana"]]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('[graphrag]\nmethod = "slow"\n', 'graphrag.method is "slow"'),
-        ('[graphrag]\nmodle = "x"\n', "graphrag.modle is not known (did you mean model?)"),
-        ("[graphrag.collections.Archive]\n", 'has "Archive"; use lower-case letters'),
-        ('[graphrag.collections.one]\nsources = ["chats"]\n', 'names source "chats"; sources: chat, papers, notes'),
-        ('[graphrag.collections.one]\nkinds = ["mail"]\n', 'names "mail"; known kinds: '),
-        ('[graphrag.collections.one]\nsince = "March"\n', 'is "March"; write 2024, 2024-03 or 2024-03-15'),
-        ("[graphrag.collections.one]\nuntill = 1\n", "known: kinds, since, sources, until"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "wrong_settings_say_what_to_write"))
 def test_wrong_settings_say_what_to_write(tmp_path: Path, text: str, said: str) -> None:
     config = archive.make(tmp_path)
     config.write_text(config.read_text() + text)
@@ -247,7 +237,7 @@ def by_model(config: Path, service: Service, budget: int = 100_000) -> Path:
 
 def test_what_a_model_was_paid_for_is_not_asked_again(tmp_path: Path, service: Service) -> None:
     config = by_model(archive.make(tmp_path), service)
-    made = archive.sync(config)
+    made = archive.first_sync(config)
     assert set(table(made, "archive", "entities")["title"]) == {"boiler", "cabin"}
     known = graph_indexes.current_info(made.home, "archive")
     assert known
@@ -268,7 +258,7 @@ def test_where_the_budget_ends_the_next_sync_goes_on(tmp_path: Path, service: Se
     config = by_model(archive.make(tmp_path), service, budget=0)
     workspace = archive.workspace(config)
     with pytest.raises(AssertionError):  # the plan is not empty
-        archive.sync(config)
+        archive.first_sync(config)
     assert service.asked == []
     (waiting,) = plans.build_plan(workspace).graphs
     assert waiting.resumed
@@ -280,7 +270,7 @@ def test_where_the_budget_ends_the_next_sync_goes_on(tmp_path: Path, service: Se
 
 def test_what_a_model_said_of_what_is_deleted_goes_with_it(tmp_path: Path, service: Service) -> None:
     config = by_model(archive.make(tmp_path), service)
-    made = archive.sync(config)
+    made = archive.first_sync(config)
     answers = made.home / model_answers.GRAPHRAG
     kept = len(model_answers.load(made.home, model_answers.GRAPHRAG))
     (tmp_path / "chats" / "WhatsApp Chat with Hiking.txt").write_text("".join(archive.CHAT.splitlines(True)[:-1]))

@@ -10,6 +10,7 @@ from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.stages import source_health
 from relrag_pipelines.stages.source_health import Verdict
 from tests import archive
+from tests.cases import cases
 
 
 def verdicts(folder: Path, rows: list[dict[str, str]]) -> dict[str, Verdict]:
@@ -48,16 +49,7 @@ def test_records_that_all_have_a_date_pass(tmp_path: Path) -> None:
     assert verdicts(tmp_path, every(7, "2025-01-19"))["undated_records"] == Verdict(True, {"undated": 0, "share": 0.0})
 
 
-@pytest.mark.parametrize(
-    ("interval", "last", "silent"),
-    [
-        (1, "2025-01-18", False),
-        (1, "2025-01-10", True),  # daily until ten days ago
-        (7, "2025-01-10", False),
-        (7, "2025-01-02", True),  # weekly until 18 days ago
-        (1, "2021-03-01", False),  # an archive at rest
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_source_is_silent_longer_than_its_longest_interval"))
 def test_a_source_is_silent_longer_than_its_longest_interval(
     tmp_path: Path, interval: int, last: str, silent: bool
 ) -> None:
@@ -113,7 +105,7 @@ def test_a_signature_needs_no_vector(tmp_path: Path) -> None:
     config.write_text(config.read_text().replace('embedder = "none"', 'embedder = "e5"'))
     (tmp_path / "mail").mkdir()
     (tmp_path / "mail" / "signed.eml").write_text(SIGNED)
-    workspace = archive.sync(config)
+    workspace = archive.first_sync(config)
     source = workspace.settings.source("mail")
     figures = source_health.embedded_share(workspace, source).figures
     assert dict(figures) == {"passages": 1, "vectors": 1, "share": 1.0}

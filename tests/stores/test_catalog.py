@@ -317,20 +317,6 @@ def test_people_are_joined_by_role_and_a_window_has_those_of_its_messages(tmp_pa
     ]
 
 
-def test_batches_give_every_chunk_in_order_with_its_people(tmp_path: Path) -> None:
-    given = [chunk(f"c{number}", "jsonl:x", text=f"text {number}") for number in (3, 1, 2)]
-    path, _ = build(
-        tmp_path, {("records", "notes", "2025-01"): [record("jsonl:x")], ("chunks", "notes", "2025-01"): given}
-    )
-    found = [row for batch in catalog.batches(path, size=2) for row in batch.to_pylist()]
-    assert [(row["chunk_id"], row["text"], row["person_ids"]) for row in found] == [
-        ("c1", "text 1", []),
-        ("c2", "text 2", []),
-        ("c3", "text 3", []),
-    ]
-    assert set(found[0]) >= {"from", "to", "ts", "thread_id", "mentioned_person_ids"}
-
-
 def test_dangling_rows_are_counted(tmp_path: Path) -> None:
     path, _ = build(tmp_path, {("chunks", "notes", "2025-01"): [chunk("c1", "jsonl:gone")]})
     with duckdb.connect(str(path)) as connection:

@@ -12,11 +12,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bench.retrieval import batches, measure
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores import vector_store
 from relrag_pipelines.text import analyzer
 from relrag_pipelines.text.analyzer import document_tokens, fold, index_text, is_whole, query_tokens
 from relrag_pipelines.text.sparse_encoder import SparseEncoder
 from tests import ROOT
+from tests.cases import cases
 
 INFLECTION = ROOT / "tests" / "data" / "inflection"
 
@@ -37,120 +38,26 @@ FILLERS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("Meetings about invoices", "meet invoic"),
-        ("INV-1187 is 8,400₪, VAT wrong", "inv 1187 inv1187 8400 vat wrong"),
-        ("8.400 8,400.00 12 500 12\u00a0500 12\u202f500", "8400 8400 12500 12500 12500"),
-        ("7.980,50 and 7,980.5", "7980 7980.5 7980 7980.5"),
-        ("1 000 000 in 2024 100 people", "1000000 2024 100 peopl"),
-        ("2025/0042 and 20-30", "2025 0042 2025-0042 20 30 20-30"),
-        ("on 15.1.2025 or 2025-01-15", "2025-01-15 2025-01 2025 2025-01-15 2025-01 2025"),
-        ("on 15/01/2025 or 01/15/2025", "2025-01-15 2025-01 2025 2025-01-15 2025-01 2025"),
-        ("contract_v2.pdf is there", "contract v2 pdf contractv2pdf"),
-        ("commit a3b2c1d8e5f60718 was it", "commit a3b2c1d8e5f60718 a3b2c1d"),
-        ("the mail of user@mail.cz", "mail user mail cz usermailcz"),
-        (
-            "is <PHONE_NUMBER:k1:ab12cd34ef56>, or <EMAIL_ADDRESS>",
-            "<PHONE_NUMBER:k1:ab12cd34ef56> <EMAIL_ADDRESS>",
-        ),
-        ("ל<PHONE_NUMBER:k1:ab12cd34ef56>", "<PHONE_NUMBER:k1:ab12cd34ef56> ל"),
-        ("the sister's e-mail, don't", "sister e mail email"),
-        ("Čerpadla", "cerpadla ~cerp ~cerpa"),
-        ("Kdy se opravi cerpadlo", "opravi ~opr ~opra ~oprav cerpadlo ~cer ~cerp ~cerpa"),
-        ("the pump is called Čerpadlo", "pump call cerpadlo ~cerp ~cerpa"),
-        ("\u200ethe \u2068pump\u2069 is there “works”…", "pump work"),
-        ("the c\u030cerpadlo", "cerpadlo ~cer ~cerp ~cerpa"),
-        ("the Straße in Łódź", "strass ~stra ~stras lodz ~lodz"),
-        ("בבית", "בבית ~בבי ~בבית ~בית ~ית"),
-        ("לדניאלה", "לדניאלה ~לדנ ~לדני דניאלה ~דני ~דניא"),
-        ("שָׁלוֹם", "שלומ ~שלו ~שלומ ~לומ ~ומ"),
-        ('צה"ל', "צהל ~צהל"),
-        ("ל4111", "4111 ל4111"),
-        ("in May, may I, Will will", "may will"),
-        ("to be or not to be", "to be or not to be"),
-        ("\u200f-\u200e", ""),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "tokens"))
 def test_tokens(text: str, tokens: str) -> None:
     """The tokens of a text, written out by hand."""
     assert " ".join(document_tokens(text).split()) == tokens
 
 
-@pytest.mark.parametrize(
-    ("question", "tokens"),
-    [
-        ("When did we talk about the pump?", "talk pump"),
-        ("to be or not to be", "to be or not to be"),
-        ("Kdy jsme řešili sanitární čerpadlo?", "resili sanitarni cerpadlo"),
-        ("kdo to byl", "kdo to byl"),
-        ("ten pro plans of the team", "ten pro plan team"),
-        ("מי זאת דניאלה?", "דניאלה"),
-        ("?!", ""),
-        ("How much is the pump?", "pump"),
-        ("how much", "much"),
-        ("much of the pump", "much pump"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "words_that_ask_or_join_are_left_out"))
 def test_words_that_ask_or_join_are_left_out(question: str, tokens: str) -> None:
     """Only if others are left, and in their own language only; beginnings are left out here."""
     assert " ".join(token for token in query_tokens(question).split() if token[0] != "~") == tokens
 
 
-@pytest.mark.parametrize(
-    ("text", "question"),
-    [
-        ("INV-1187 is 8,400₪", "inv1187"),
-        ("INV-1187 is 8,400₪", "INV 1187"),
-        ("inv1187", "INV/1187"),
-        ("INV-1187 is 8,400₪", "8400"),
-        ("INV-1187 is 8,400₪", "8.400"),
-        ("INV-1187 is 8,400₪", "8 400"),
-        ("celkem 12.500 Kč", "12500"),
-        ("celkem 12.500 Kč", "12,500 CZK"),
-        ("celkem 12 500 Kč", "12.500"),
-        ("total 7,980.00", "7980"),
-        ("faktura 2025/0042", "2025-0042"),
-        ("faktura 2025/0042", "0042"),
-        ("commit a3b2c1d8e5f6071829304152637485960718293a", "a3b2c1d"),
-        ("commit a3b2c1d8e5f6071829304152637485960718293a", "a3b2c1d8"),
-        ("čerpadlo GRUNDFOS UP 20-30", "grundfos 20-30"),
-        ("Grundfos UP20-30", "UP 20-30"),
-        ("write to user@mail.cz", "user@mail.cz"),
-        ("write to user@mail.cz", "mail.cz"),
-        ("contract_v2.pdf", "contract"),
-        ("contract_v2.pdf", "contract v2"),
-        ("contract_v2.pdf", "CONTRACT_V2.PDF"),
-        ("smlouva-2025.docx", "smlouva 2025"),
-        ("am 15.1.2025", "2025-01-15"),
-        ("2025-01-15", "15. 1. 2025 or 15.01.2025"),
-        ("call <PHONE_NUMBER:k1:ab12cd34ef56>.", "<PHONE_NUMBER:k1:ab12cd34ef56>"),
-        ("Dvořák přijde", "Dvorak"),
-        ("Dvorak prijde", "Dvořák"),
-        ("Dr. Müller's report", "muller"),
-        ("החשבונית הגיעה", "חשבונית"),
-        ("שלחתי לדניאלה", "דניאלה"),
-        ('רו"ח כהן', "רו״ח"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "numbers_codes_names_are_found_however_they_are_written"))
 def test_numbers_codes_names_are_found_however_they_are_written(text: str, question: str) -> None:
     """The tokens of the question that are found hold its rarest part."""
     found = set(query_tokens(question).split()) & set(document_tokens(text).split())
     assert {token for token in found if token[0] != "~" and len(token) > 1}
 
 
-@pytest.mark.parametrize(
-    ("question", "weak"),
-    [
-        ("Kdy se opravi cerpadlo 1187", "opravi cerpadlo"),  # not the number, which has one form
-        ("מתי תוקן הצינור", "תוקנ הצינור צינור"),
-        ("When is the pump repaired?", ""),
-        ("Grundfos", ""),  # of no language: an English text that holds it has no beginnings
-        ("מה ה-deadline", ""),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "the_form_of_a_word_weighs_little_in_a_question"))
 def test_the_form_of_a_word_weighs_little_in_a_question(question: str, weak: str) -> None:
     """A tenth of its beginnings, where the language has many forms."""
     encoder = SparseEncoder()
@@ -226,8 +133,8 @@ def test_inflected_words_are_found(language: str, tmp_path: Path) -> None:
     filling = [" ".join(parts) for parts in itertools.product(*(part.split(",") for part in FILLERS[language]))]
     texts = [text for text, _ in pairs] + decoys + random.Random(7).sample(filling, 1500)
     rows = [{"chunk_id": str(uuid.UUID(int=place)), "text": text} for place, text in enumerate(texts)]
-    vectors.build(tmp_path / "vectors", batches(rows))
-    with closing(vectors.open(tmp_path / "vectors")) as store:
+    vector_store.build(tmp_path / "vectors", batches(rows))
+    with closing(vector_store.open(tmp_path / "vectors")) as store:
         first = [uuid.UUID(store.search(question, 1)[0].chunk_id).int for _, question in pairs]
     assert len(pairs) == 25
     assert sum(place == found for place, found in enumerate(first)) >= 20

@@ -11,22 +11,10 @@ from hypothesis import strategies as st
 from relrag_pipelines.text.citation_marks import disarm
 from relrag_query.display.inert_text import safe
 from relrag_query.graphrag.citations import parse
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("as [7] says", "as ［7］ says"),
-        ("as [1, 2;3] says", "as ［1, 2;3］ says"),
-        ("[ 12 ]", "［ 12 ］"),
-        ("x [Data: Sources (0, 1)] y", "x ［Data: Sources (0, 1)］ y"),
-        ("[data : Reports (2, +more); Entities (0)]", "［data : Reports (2, +more); Entities (0)］"),
-        ("[Data: Sources (0)", "［Data: Sources (0)"),
-        ("[[Data: Sources (0)]]", "[［Data: Sources (0)］]"),
-        ("[D\u200bata: Sources (0)]", "［D\u200bata: Sources (0)］"),
-        ("[\u20607]", "［\u20607］"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_mark_gets_other_brackets"))
 def test_a_mark_gets_other_brackets(text: str, shown: str) -> None:
     assert disarm(text) == shown
     assert parse(safe(shown)) == []

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.text.language import in_default_language
+from tests.cases import case_values
 
 FOREIGN = {
     "Italian": [
@@ -40,25 +41,7 @@ FOREIGN = {
     "Czech": ["Kdy jsme to opravili?", "Kdo ma klice od sklepa a proc je nema sousedka?"],
     "others": ["מה קורה עם המשאבה", "Где ключи от подвала?", "Čerpadlo ve sklepě zase nefunguje."],
 }
-ENGLISH = [
-    "front door code",
-    "Subject: hat",
-    "Where is the key of the garage?",
-    "I cannot come to the party",
-    "INV-1187",
-    "",
-    "Grundfos Alpha2 25-40",
-    "Payment received",
-    "See you at 7",
-    "Los Angeles trip",
-    "Hotel Het Heerenhuis booking",
-    "Tom de Vries sent the contract",
-    "Which song by Édith Piaf was it?",
-    "Jan Novák and Jiří Dvořák sent money",
-    'He said "ik kan morgen niet komen" and left, so we had to do it without him',
-    "deploy failed on staging",
-    "the pump, said מרים, is new",
-]
+ENGLISH = case_values(__file__, "english")
 
 
 @pytest.mark.parametrize(("language", "text"), [(name, text) for name, texts in FOREIGN.items() for text in texts])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from relrag_query.evaluation.answer_sets import LabelledQuestion
+from tests.cases import cases
 from tuning import reader
 from tuning.reader import __main__ as measurement
 from tuning.reader import model_file
@@ -28,17 +29,7 @@ def test_the_parts_are_joined_in_order_and_checked(tmp_path: Path, monkeypatch: 
     assert (tmp_path / "model.gguf").read_bytes() == b"onetwoten"
 
 
-@pytest.mark.parametrize(
-    ("text", "answerable", "verdict"),
-    [
-        ("It is 2\u00a0350 CZK. [1]", True, "right"),
-        ("It is 2,350. [1]", True, "right"),
-        ("It is 2,400. [1]", True, "wrong"),
-        ("", True, "refused"),
-        ("It is 2,350. [1]", False, "wrong"),
-        ("", False, "refused"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "an_answer_is_right_where_it_holds_the_value"))
 def test_an_answer_is_right_where_it_holds_the_value(text: str, answerable: bool, verdict: str) -> None:
     question = LabelledQuestion("?", answerable, (), (), ("2 350",))
     assert measurement._verdict(question, text) == verdict

@@ -18,6 +18,7 @@ from starlette.websockets import WebSocketDisconnect
 from relrag_pipelines.ui.guard import Guard, address, sites
 from relrag_pipelines.ui.login import Login, ticket
 from relrag_pipelines.ui.server import SERVED, Webserver
+from tests.cases import cases
 
 KEY = b"k" * 32
 OURS = "http://127.0.0.1:3000"
@@ -176,18 +177,7 @@ def test_health_checks_need_no_login_but_our_name(client: TestClient) -> None:
     assert client.post("/server_info").status_code == 401
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"cookie": ""},
-        {"origin": "http://evil.example"},
-        {"origin": "http://127.0.0.1:3001"},
-        {"origin": "null"},
-        {"origin": None},
-        {"host": "evil.example:3000"},
-        {"sec-fetch-site": "same-site"},
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_websocket_has_to_be_ours"))
 def test_a_websocket_has_to_be_ours(client: TestClient, headers: dict[str, str | None]) -> None:
     """It is closed before it is accepted."""
     sent = {**COOKIE, "origin": OURS, "host": "127.0.0.1:3000"}
@@ -281,17 +271,7 @@ def test_read_only_is_guarded_and_read_only() -> None:
     assert not any(one["value"] for one in found)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("127.0.0.1", 80, ""), {"127.0.0.1": "http://127.0.0.1", "127.0.0.1:80": "http://127.0.0.1"}),
-        (("192.168.1.5", 3000, ""), {"192.168.1.5:3000": "http://192.168.1.5:3000"}),
-        (("fe80::1", 3000, ""), {"[fe80::1]:3000": "http://[fe80::1]:3000"}),
-        (("Attic.local", 3000, ""), {"attic.local:3000": "http://attic.local:3000"}),
-        (("0.0.0.0", 3000, "http://127.0.0.1:8080"), {"127.0.0.1:8080": "http://127.0.0.1:8080"}),
-        (("::", 3000, "https://a.b:8443"), {"a.b:8443": "https://a.b:8443"}),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "names"))
 def test_names(arguments: tuple[str, int, str], expected: dict[str, str]) -> None:
     found = sites(*arguments)
     assert expected.items() <= found.items()

@@ -14,6 +14,7 @@ from relrag_query.understanding.intent import (
     expansion_for,
     named_channel,
 )
+from tests.cases import cases
 
 FACTS, HISTORY, FAMILY = QueryIntent.PERSON_FACTS, QueryIntent.PERSON_HISTORY, QueryIntent.FAMILY_CONTEXT
 THREAD, ATTACHMENT, CROSS = QueryIntent.ASSET_THREAD, QueryIntent.ASSET_ATTACHMENT, QueryIntent.CROSS_CHANNEL
@@ -100,34 +101,7 @@ def test_records_of_two_kinds_go_across_channels() -> None:
     assert classify_query_intent("the invoice", [], ["gmail:1", "gmail:2"]) == [GENERAL]
 
 
-@pytest.mark.parametrize(
-    ("question", "types"),
-    [
-        ("What did Petr say on the call about the boiler?", {"call_recording"}),
-        ("What did Alex tell me over the phone?", {"call_recording"}),
-        ("Co říkal Petr v posledním hovoru o kotli?", {"call_recording"}),
-        ("Co jsme si rekli po telefonu?", {"call_recording"}),
-        ("מה אמר איתן בשיחה על התזה?", {"call_recording"}),
-        ("What did we decide at the architecture meeting?", {"meeting_transcript"}),
-        ("O čem jsme mluvili na poradě v prosinci?", {"meeting_transcript"}),
-        ("Co je v zápisu ze schůzky?", {"meeting_transcript"}),
-        ("מה החלטנו בפגישה עם אורלי?", {"meeting_transcript"}),
-        ("Kdo sloučil autorizaci a kdy?", {"git_history", "code"}),
-        ("Who changed the lock?", set()),
-        ("Kdo opravil topení?", set()),
-        ("Who arrives in ten minutes?", set()),
-        ("Ve kterém commitu je nové přihlašování?", {"git_history", "code"}),
-        ("Who merged the login branch?", {"git_history", "code"}),
-        ("In which commit did the header change?", {"git_history", "code"}),
-        ("מי מיזג את ההרשאות?", {"git_history", "code"}),
-        ("What is the dog called?", set()),
-        ("When is the meeting with Orly?", set()),
-        ("Kdy je příští porada?", set()),
-        ("Did we discuss it on the call or at the meeting?", set()),
-        ("What did Alex tell me about the invoice, and did we discuss it on the call too?", set()),
-        ("Kdo změnil termín v mailu z porady?", set()),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "where_a_question_says_that_it_was_said"))
 def test_where_a_question_says_that_it_was_said(question: str, types: set[str]) -> None:
     assert named_channel(question, classify_query_intent(question, [], [])) == types
 
@@ -153,20 +127,7 @@ def test_relationships_for_family_only_and_assets_for_three_intents_only() -> No
     assert expansion_for([HISTORY, THREAD]) == Expansion(threads=True, depth=1)
 
 
-@pytest.mark.parametrize(
-    ("question", "latest"),
-    [
-        ("how much is the rent now?", True),
-        ("What is the current price?", True),
-        ("kolik teď platíme za internet", True),
-        ("באילו ימים סבטלנה מנקה היום", True),
-        ("what did Alex write today?", False),
-        ("מה אמא כתבה היום", False),
-        ("today's mails", False),
-        ("did anybody call now?", False),
-        ("how much was the rent?", False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "which_questions_ask_for_what_holds_now"))
 def test_which_questions_ask_for_what_holds_now(question: str, latest: bool) -> None:
     assert asks_for_latest(question, classify_query_intent(question, [], [])) is latest
 

@@ -8,42 +8,16 @@ import pytest
 
 from relrag_pipelines.languages import LEXICON
 from relrag_query.understanding import lexicon
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("word", "english", "meant"),
-    [
-        ("boiler", True, {"cs": "kotel", "he": "דוד"}),
-        ("Keys", True, {"cs": "klíč", "he": "מפתח"}),
-        ("repaired", True, {"cs": "oprava", "he": "תיקון"}),
-        ("paid", True, {"cs": "zaplatit", "he": "שילם"}),
-        ("střechu", False, {"en": "roof", "he": "גג"}),
-        ("strechy", False, {"en": "roof", "he": "גג"}),
-        ("zaplatili", False, {"en": "paid", "he": "שילם"}),
-        ("bytě", False, {"en": "flat", "he": "דירה"}),
-        ("invoice", False, {"cs": "faktura", "he": "חשבונית"}),
-        ("הדוד", False, {"en": "boiler", "cs": "kotel"}),
-        ("ומפתחות", False, {"en": "key", "cs": "klíč"}),
-        ("שילמנו", False, {"en": "paid", "cs": "zaplatit"}),
-        ('חו"ל', False, {"en": "abroad", "cs": "zahraničí"}),
-        ("חו״ל", False, {"en": "abroad", "cs": "zahraničí"}),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_word_is_found_in_any_form"))
 def test_a_word_is_found_in_any_form(word: str, english: bool, meant: dict[str, str]) -> None:
     found = lexicon.translations(word, default=english)
     assert {language: meant[language] in words for language, words in found.items()} == dict.fromkeys(meant, True)
 
 
-@pytest.mark.parametrize(
-    ("word", "english", "not_meant", "why"),
-    [
-        ("koncert", False, "end", "it begins as `konec` does, but no form of that is so long"),
-        ("klíče", False, "handle", "`kliče` without accents would be a handle, too: as it is written it is a key"),
-        ("roofless", False, "key", "nothing like it"),
-        ("rocket", True, "rok", "English words are compared whole"),
-        ('רו"ח', False, "wind", "an abbreviation, and no wind"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_only_looks_alike_is_not_meant"))
 def test_what_only_looks_alike_is_not_meant(word: str, english: bool, not_meant: str, why: str) -> None:
     found = lexicon.translations(word, default=english)
     assert not any(not_meant in words for words in found.values()), why

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from relrag_pipelines import languages
-from relrag_query.answering.sentences import asks_for_something, contains_value, split
+from relrag_query.answering.sentences import asks_for_something, split
 from relrag_query.understanding import phrases
 from relrag_query.understanding.intent import (
     QueryIntent,
@@ -18,6 +18,7 @@ from relrag_query.understanding.intent import (
     named_channel,
 )
 from relrag_query.understanding.time_expressions import TimeRange, time_range
+from tests.cases import cases
 
 GERMAN = r"""
 [intent]
@@ -109,24 +110,11 @@ def test_a_file_more_is_a_language_more() -> None:
     assert listed_types("Alle Anrufe bitte") == {"call_recording"}
     assert "count" in asked_values("Wie viele Tonnen waren es?")
     assert asks_for_something("Weiß jemand, wer kommt?")
-    assert contains_value("Wir sehen uns morgen")
     assert split("Der Plan bzw. Die Skizze liegt bei.") == ["Der Plan bzw. Die Skizze liegt bei."]
 
 
 @pytest.mark.usefixtures("german")
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("Was kam gestern?", ("2025-01-21", "2025-01-22")),
-        ("Was war vor drei Wochen?", ("2024-12-30", "2025-01-06")),
-        ("Was war vor 2 Tagen?", ("2025-01-20", "2025-01-21")),
-        ("Was war letzte Woche?", ("2025-01-13", "2025-01-20")),
-        ("Rechnungen vom März 2024", ("2024-03-01", "2024-04-01")),
-        ("Rechnungen vom Marz 2024", ("2024-03-01", "2024-04-01")),  # umlauts are left out too
-        ("Rechnungen seit Dezember", ("2024-12-01", "")),
-        ("Was war am Dienstag?", ("2025-01-21", "2025-01-22")),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "its_times_are_read"))
 def test_its_times_are_read(question: str, expected: tuple[str, str]) -> None:
     assert days(question) == expected
 
@@ -146,20 +134,7 @@ def test_one_language_alone_is_enough(folder: Path) -> None:
     assert days("since March 2024") == ("2024-03-01", "")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[intnt]", "xx/questions.toml: intnt is unknown"),
-        ("[intent]\nfamly = ['x']", "xx/questions.toml: intent.famly is unknown"),
-        ("[intent]\nfamily = 'x'", "xx/questions.toml: family is not a list"),
-        ("[intent]\nfamily = ['{prefix}x']", "xx/questions.toml: {prefix} is not among its parts"),
-        ("[intent]\nfamily = ['(x']", "a phrase of intent in .*: missing \\)"),
-        ("[names]\nmonths = [['x']]", "xx/questions.toml: names.months has 1 entries; write 12"),
-        ("[names.units]\nhour = ['x']", "xx/questions.toml: names.units.hour is unknown"),
-        ("[time]\nfortnight = ['x']", "time.fortnight is unknown"),
-        ("[intent", "xx/questions.toml: "),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_mistake_is_named"))
 def test_a_mistake_is_named(folder: Path, text: str, message: str) -> None:
     write(folder, "xx", text)
     with pytest.raises(phrases.PhraseError, match=message.replace("{", r"\{").replace("}", r"\}")):

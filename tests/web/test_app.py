@@ -70,7 +70,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number, payload in enumerate(HOSTILE)
     ]
     archive.write_notes(folder, *notes)
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 
@@ -240,7 +240,7 @@ def test_the_archive_page_counts_and_names_failures_gaps_and_what_was_measured(t
     config = archive.make(tmp_path)
     (tmp_path / "papers" / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     archive.write_notes(tmp_path, {"id": "n3", "text": "The plumber came.", "timestamp": "2024-06-20T08:00:00Z"})
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     for number, share in ((1, 0.25), (2, 0.875)):
         figures = {"recall@5": share, "questions": 40}
         evaluation_history.keep(home, Evaluation(number, "2024-07-01T08:00:00+00:00", "", "q", figures))
@@ -279,7 +279,7 @@ def test_before_anything_is_published_every_page_says_so(tmp_path: Path) -> None
 def test_what_is_forgotten_is_gone_from_pages_and_api(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     archive.write_notes(tmp_path, {"id": "gone", "text": "The zeppelin is in the barn.", "ts": "1709280000"})
-    archive.sync(config)
+    archive.first_sync(config)
     paths = ("/search?q=zeppelin", "/ask?q=Where is the zeppelin?", "/record?ref=jsonl:notes:gone")
     with client(config) as browser:
         browser.headers |= COOKIE
@@ -294,7 +294,7 @@ def test_what_is_forgotten_is_gone_from_pages_and_api(tmp_path: Path) -> None:
 def test_links_of_older_answers_open_after_a_publish(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     archive.write_notes(tmp_path, {"id": "gone", "text": "The zeppelin is in the barn.", "ts": "1709280000"})
-    archive.sync(config)
+    archive.first_sync(config)
     chat = tmp_path / "chats" / "WhatsApp Chat with Hiking.txt"
     with client(config) as browser:
         browser.headers |= COOKIE
@@ -366,7 +366,7 @@ def test_counts_and_dates_of_a_person_agree(tmp_path: Path) -> None:
     named = [{"id": "m", "text": "Ask Dana Levi about it.", "timestamp": "2024-05-01T08:00:00Z", "from": "Ota"}]
     new_year = [{"id": "y", "text": "Happy new year", "timestamp": "2023-12-31T23:30:00Z", "from": "Dana Levi"}]
     archive.write_notes(tmp_path, *days, *named, *new_year)
-    archive.sync(config)
+    archive.first_sync(config)
     with client(config) as browser:
         browser.headers |= COOKIE
         listed = browser.get("/api/v1/people").json()["people"]
@@ -414,7 +414,7 @@ def test_an_answer_about_a_person_leads_to_the_page_about_him(
 ) -> None:
     config = archive.make(tmp_path)
     monkeypatch.chdir(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     statements.add_fact("Dana Levi", "birthday", "1984-05-03", config=config)
     with client(config) as browser:
         browser.headers |= COOKIE

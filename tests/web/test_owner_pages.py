@@ -31,7 +31,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "hostile" / "<svg onload=alert(1)>.md").write_text("# Lease\n\nThe tenant pays.\n")
     config = archive.make(folder, "web_writes_enabled = true")
     (folder / "papers" / "<img src=x onerror=alert(2)>.pdf").write_bytes(b"%PDF-1.4 nothing")
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 

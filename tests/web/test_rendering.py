@@ -10,36 +10,15 @@ from markupsafe import escape
 from relrag_query.graph.full_graph import FullGraph, FullGraphNode, GraphEdge
 from relrag_query.web.graph_cards import cards
 from relrag_query.web.rendering import by_clock, commands, direction, explain_pseudonyms, split_at_quote
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("line", "way"),
-    [
-        ("מה אמרה שירן?", "rtl"),
-        ("Jonah: מי ניצח אותה?", "rtl"),
-        ("מספר זהות: <IL_ID_NUMBER:k1:d000dabacff7>", "rtl"),
-        ("<PERSON>: שלום", "rtl"),
-        ("مرحبا Dana", "rtl"),
-        ("Dana said שלום", "ltr"),
-        ("12.500 Kč", "ltr"),
-        ("8,400₪ 12:30", "ltr"),
-        ("", "ltr"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_line_runs_as_most_of_its_letters_do"))
 def test_a_line_runs_as_most_of_its_letters_do(line: str, way: str) -> None:
     assert direction(line) == way
 
 
-@pytest.mark.parametrize(
-    ("text", "page"),
-    [
-        ("run `relrag sync` now", "run <code>relrag sync</code> now"),
-        ("a lone ` mark", "a lone ` mark"),
-        ("`<b>` and <i>", "<code>&lt;b&gt;</code> and &lt;i&gt;"),
-        ("`\u202egpj\x1b[31m`", "<code>gpj[31m</code>"),
-        ("plain", "plain"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "commands_are_code_and_everything_else_is_escaped"))
 def test_commands_are_code_and_everything_else_is_escaped(text: str, page: str) -> None:
     assert str(commands(text)) == page
 

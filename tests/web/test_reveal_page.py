@@ -20,7 +20,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reveal")
     config = archive.make(folder)
     archive.write_notes(folder, {"id": "card", "text": f"Ring <b>Zoe</b> on {SECRET}.", "ts": "1709280000"})
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 
@@ -92,7 +92,7 @@ def test_what_is_not_there_is_said_and_not_noted(browser: TestClient, config: Pa
 def test_an_archive_without_redaction_has_nothing_to_reveal(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     config.write_text(config.read_text().replace("pii_redaction_enabled = true", "pii_redaction_enabled = false"))
-    archive.sync(config)
+    archive.first_sync(config)
     with client(config) as browser:
         browser.headers |= COOKIE
         assert "data-reveal" not in browser.get("/record?ref=jsonl:notes:n1").text

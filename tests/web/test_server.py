@@ -72,7 +72,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         for place in range(150)
     ]
     archive.write_notes(folder, *notes)
-    archive.sync(config)
+    archive.first_sync(config)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

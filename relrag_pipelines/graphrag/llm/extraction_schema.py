@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from relrag_pipelines.language_models.answer_schema import schema_of
-from relrag_pipelines.language_models.model import Schema
+from relrag_pipelines.language_models.answer_schema import Schema, schema_of
 
 NONE = "NONE"
 """value in Microsoft's tables for a claim without an object or day"""

@@ -15,7 +15,6 @@ _POSSESSIVE_STEM = {"k": "č", "g": "ž", "h": "ž", "r": "ř"}
 _BEFORE_K = {"n": "ň", "d": "ď", "t": "ť"}
 _HIS = ("ův", "ova", "ovo", "ově", "ovu", "ovou", "ovi", "ovy", "ových", "ovým", "ovými", "ově")
 _HERS = ("in", "ina", "ino", "ině", "inu", "inou", "ini", "iny", "iných", "iným", "inými")
-_ADJECTIVE = ("ého", "ému", "ém", "ým", "í", "ých", "ými")
 _NO_FORMS = ("i", "y", "u", "ó", "é", "ů")
 _DECLENSIONS = {
     "i": (("iho",), ("imu", "im"), ("iho",), ("i",), ("im",)),

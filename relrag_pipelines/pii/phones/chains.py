@@ -11,7 +11,7 @@ import bisect
 import functools
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import phonenumbers
 
@@ -154,9 +154,9 @@ def _chains(text: str) -> Iterator[tuple[int, int]]:
 
 def _in_chain(text: str, start: int, end: int, regions: tuple[str, ...]) -> tuple[list[Span], list[Span]]:
     """The phones in the chain, and the numbers that only their context excludes."""
-    spans = list(_anywhere(text, start, end, regions))
-    figures = [span for span in spans if _follows_figure(text, span)]
-    spans = [span for span in spans if span not in figures]
+    every_span = list(_anywhere(text, start, end, regions))
+    figures = [span for span in every_span if _follows_figure(text, span)]
+    spans = _without(every_span, figures)
     first = _DIGIT.search(text, start, end)
     if first is None or _PLUS.search(text, start, end):
         return spans, figures
@@ -165,8 +165,12 @@ def _in_chain(text: str, start: int, end: int, regions: tuple[str, ...]) -> tupl
     if not leading:
         return [*spans, *national.announced_numbers(text, start, end)], figures
     if all(span.score in (LIBRARY, ISRAELI) for span in leading) and _is_other(text, start, leading[-1].end):
-        return [span for span in spans if span not in leading], [*leading, *figures]
+        return _without(spans, leading), [*leading, *figures]
     return spans, figures
+
+
+def _without(spans: Iterable[Span], others: Collection[Span]) -> list[Span]:
+    return [span for span in spans if span not in others]
 
 
 def _anywhere(text: str, start: int, end: int, regions: tuple[str, ...]) -> Iterator[Span]:
@@ -222,15 +226,19 @@ def _neighbour(char: str) -> str:
     return char
 
 
+def _israeli_numbers(window: str, end: int, regions: tuple[str, ...]) -> list[Span]:
+    """Israeli numbers of a chain; in an archive that is at home elsewhere, only those that stand by themselves."""
+    matches = list(_ISRAELI.finditer(window))
+    if library.is_away(national.ISRAEL, regions):
+        grouped = [match for match in matches if library.is_grouped(match[0])]
+        matches = [match for match in grouped if library.is_alone(window, *match.span(), end)]
+    return [Span(*match.span(), ISRAELI) for match in matches]
+
+
 @functools.lru_cache(maxsize=1 << 16)
 def _in_window(window: str, end: int, regions: tuple[str, ...]) -> tuple[Span, ...]:
     """The numbers of one chain, which ends in the window at `end`; the text after it is only context."""
-    at_home = not library.is_away(national.ISRAEL, regions)
-    spans = [
-        Span(*match.span(), ISRAELI)
-        for match in _ISRAELI.finditer(window)
-        if at_home or (library.is_grouped(match[0]) and library.is_alone(window, *match.span(), end))
-    ]
+    spans = _israeli_numbers(window, end, regions)
     digits = library.count(window[:end])
     if not any(library.count(window[span.start : span.end]) == digits for span in spans):
         spans += (Span(*bounds, LIBRARY) for bounds in library.find(window, end, regions))
@@ -271,11 +279,15 @@ def every_form(number: str, regions: tuple[str, ...]) -> set[str]:
     return written | set(map(canonical.subscriber, written))
 
 
+def _written_number(number: str) -> str:
+    """A number with plain digits and separators, words of digits included."""
+    spoken = spelled_digits.to_digits(number) if any(map(str.isalpha, number)) else ""
+    plain = odd_separators.join(spoken or first_of(number))
+    return national.ODD.sub("-", unicodedata.normalize("NFKC", normalized_text.plain_digits(plain)).strip())
+
+
 def _e164(number: str, regions: tuple[str, ...]) -> str:
-    plain = spelled_digits.to_digits(number) if any(map(str.isalpha, number)) else ""
-    plain = plain or first_of(number)
-    plain = odd_separators.join(plain)
-    plain = national.ODD.sub("-", unicodedata.normalize("NFKC", normalized_text.plain_digits(plain)).strip())
+    plain = _written_number(number)
     digits = "".join(str(unicodedata.decimal(char)) for char in plain if char.isdecimal())
     if plain.startswith("*"):
         return f"*{digits}"

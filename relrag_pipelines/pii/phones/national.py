@@ -39,7 +39,7 @@ _SECOND_JOINT = rf"(?:{WRAP}|(?(gap)(?P=gap){WRAP}?|{_JOINT}))"
 # https://ctu.gov.cz/cislovaci-plan-0, as the library has it
 _MOBILE = r"(?:60[1-8]|7(?:0[2-5]|[2379]\d))"
 _PLACE = r"(?:2\d\d|3[1257-9]\d|4[16-9]\d|5[13-9]\d|800)"
-_CZECH = re.compile(rf"(?:420)?(?:{_MOBILE}|{_PLACE})\d{{6}}")
+_CZECHIA = re.compile(rf"(?:420)?(?:{_MOBILE}|{_PLACE})\d{{6}}")
 _FORMS = re.compile(
     rf"(?<![0-9A-Za-z])(?<!\d[.,\-])"
     rf"(?:(?:420{_GAP}?)?(?:(?:\({_MOBILE}\)|{_MOBILE}){_FIRST_JOINT}\d{{3}}{_SECOND_JOINT}(?!000)\d{{3}}"
@@ -65,7 +65,7 @@ _CLOSE = re.compile(rf"\d{_ODD}")
 _LETTER = re.compile("[A-Za-z_]")
 _GOES_ON = re.compile(rf"{_ODD}\d|[A-Za-z_]")
 _ROUND = re.compile(r"0000$")
-_SLOVAK = re.compile(r"(?:0|421)9[014]\d{7}")
+_SLOVAKIA = re.compile(r"(?:0|421)9[014]\d{7}")
 _IN_PAIRS = re.compile(r"\d\d(?:\D\d\d){4}")
 
 
@@ -158,8 +158,8 @@ def normalise(number: str, digits: str) -> str | None:
     """E.164 of a Czech or Slovak number in national form; None for others."""
     if number[0] == "+":
         return None
-    if _CZECH.fullmatch(digits):
+    if _CZECHIA.fullmatch(digits):
         return f"+420{digits.removeprefix('420')}"
-    if _SLOVAK.fullmatch(digits) and not _IN_PAIRS.fullmatch(number):
+    if _SLOVAKIA.fullmatch(digits) and not _IN_PAIRS.fullmatch(number):
         return f"+421{digits[-9:]}"
     return None

@@ -9,16 +9,19 @@ size, is noted in the mirror, and becomes a row in failures.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.privacy import fault_report
+from relrag_pipelines.sources.kind import Kind
 from relrag_pipelines.sources.remote.mirror import Mirror
 
-__all__ = ["CONTINUES", "FetchError", "Fetcher", "Mirror", "Server", "readable_answers"]
+__all__ = ["CONTINUES", "FetchError", "Fetcher", "Mirror", "Server", "fetcher_of", "readable_answers"]
 
 CONTINUES = "what was fetched is kept, and the next `relrag sync` continues from there"
 """ends the message of an error that the next fetch may not meet"""
@@ -56,6 +59,11 @@ class Server:
 
 
 Fetcher = Callable[[Server, Mirror], None]
+
+
+def fetcher_of(kind: Kind) -> Fetcher:
+    """The fetcher of a kind that has one, imported when first used."""
+    return cast("Fetcher", importlib.import_module(f"relrag_pipelines.sources.{kind.fetcher}").fetch)
 
 
 @contextmanager

@@ -96,17 +96,6 @@ def months() -> dict[str, int]:
     return months_of(LANGUAGES)
 
 
-def is_from(before: str) -> bool:
-    """Whether the text before a name says that something came from that person: `I got him from `."""
-    return _from().search(before) is not None
-
-
-@functools.cache
-def _from() -> re.Pattern[str]:
-    phrases = "|".join(_table(language)[INTRODUCER]["from"] for language in LANGUAGES)
-    return re.compile(rf"(?<!\w)(?:{phrases})$", re.IGNORECASE)
-
-
 def years(age: str) -> int:
     """An age in figures or in words."""
     return _ages().get(age.lower()) or int(age)

@@ -108,12 +108,6 @@ def owners(language: str, part: str = "owners") -> Mapping[str, str]:
 
 
 @functools.cache
-def shared_words() -> frozenset[str]:
-    """Possessive words of several people: `our`."""
-    return frozenset(word for language in LANGUAGES for word in _part(language, "shared").get("words", "").split())
-
-
-@functools.cache
 def adjectives(language: str) -> tuple[str, ...]:
     """Adjectives between `my` and a kin term that do not change its meaning: `older`, `nejlepší`."""
     return tuple(_part(language, "adjectives").get("words", "").split())

@@ -15,7 +15,7 @@ from relrag_pipelines.text.letter_case import fold
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.likeness import stands_for
 from relrag_pipelines.text.names.personal_name import parse
-from relrag_pipelines.text.names.spelling import script
+from relrag_pipelines.text.names.spelling import is_roman
 
 WORD = re.compile(r"[^\W\d_]+")
 _ASIDE = re.compile(r"[(\[<|•].*")
@@ -43,7 +43,7 @@ def as_given(word: str) -> frozenset[str]:
 @functools.lru_cache(1 << 15)
 def inflections(word: str) -> frozenset[str]:
     """The other forms of a given name: its cases and possessives, with and without accents."""
-    if script(word) != "latin":
+    if not is_roman(word):
         return frozenset()
     forms = {form for of_case in cases(word, gender_of(word)) for form in of_case} | set(
         possessives(word, gender_of(word))
@@ -66,7 +66,7 @@ def nominatives() -> Mapping[str, str]:
 def of_name(name_words: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """The forms of a name of several words, all in one case; the last alone as a possessive, as in `Petra Novákova`."""
     forms = {name_words}
-    if script(name_words[0]) == "latin":
+    if is_roman(name_words[0]):
         tabled = [cases(word) or ((word,),) * 5 for word in name_words]
         for of_case in zip(*tabled, strict=True):
             forms |= set(itertools.product(*of_case))

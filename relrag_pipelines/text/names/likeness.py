@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.personal_name import WrittenName
-from relrag_pipelines.text.names.spelling import same, script, to_latin
+from relrag_pipelines.text.names.spelling import romanise, same, script
 
 SAME, OTHER_SCRIPT, SPELLED, SHORT, INITIAL = 1.0, 0.95, 0.93, 0.9, 0.6
 FORMER, OF_SEVERAL, FEMININE = 0.9, 0.9, 0.85
@@ -46,6 +46,11 @@ def _by_length(name: WrittenName, other: WrittenName) -> tuple[WrittenName, Writ
     return (other, name) if len(name.words) > len(other.words) else (name, other)
 
 
+def _fits_anybody(name: WrittenName) -> bool:
+    """Whether a name does not tell one person from another: it is empty, a kin term or a firm's."""
+    return not name.words or name.is_kin or name.is_organisation
+
+
 @functools.lru_cache(1 << 17)
 def compatible(name: WrittenName, other: WrittenName) -> bool:
     """Whether both may be names of one person, given that they share a number or address.
@@ -53,7 +58,7 @@ def compatible(name: WrittenName, other: WrittenName) -> bool:
     The name of a firm, or `Mom`, is compatible with every name. Two family names may be one person's; two unrelated
     given names are two people's.
     """
-    if any(not side.words or side.is_kin or side.is_organisation for side in (name, other)):
+    if _fits_anybody(name) or _fits_anybody(other):
         return True
     shorter, longer = _by_length(name, other)
     first = shorter.words[0]
@@ -167,7 +172,7 @@ def _word_likeness(word: str, other: str) -> float:
 
 def masculine(family: str) -> frozenset[str]:
     """Masculine forms of a Slavic family name: novakova is novak, svobodova svobod or svoboda, ruzicka ruzicky."""
-    family = to_latin(family) or family
+    family = romanise(family) or family
     forms = {family}
     if family.endswith(("ova", "eva")):
         forms |= {family[:-3], family[:-1], f"{family[:-3]}a"}

@@ -45,6 +45,11 @@ def script(text: str) -> str:
     return "other" if any(map(str.isalpha, text)) else ""
 
 
+def is_roman(text: str) -> bool:
+    """Whether most letters of a text are of the script of the default language."""
+    return script(text) == "latin"
+
+
 @functools.lru_cache(1 << 17)
 def same(word: str, other: str) -> bool:
     """Whether two words may spell one name."""
@@ -54,13 +59,13 @@ def same(word: str, other: str) -> bool:
     if len(hebrew) == 2:
         return _without_mothers(word) == _without_mothers(other)
     if hebrew:
-        latin = to_latin(other if hebrew[0] == word else word)
+        latin = romanise(other if hebrew[0] == word else word)
         return bool(latin) and _pattern(hebrew[0]).fullmatch(latin) is not None
     return spelling_key(word) == spelling_key(other) != ""
 
 
 @functools.lru_cache(1 << 16)
-def to_latin(word: str) -> str:
+def romanise(word: str) -> str:
     """A word in small Latin letters, those of other scripts replaced; only letters."""
     return re.sub("[^a-z]", "", word if word.isascii() else anyascii(word).lower())
 
@@ -68,10 +73,10 @@ def to_latin(word: str) -> str:
 @functools.lru_cache(1 << 16)
 def spelling_key(word: str) -> str:
     """A key that common spellings of a name in Latin or Cyrillic letters share: `itai` for Itay and Ittai."""
-    key = to_latin(word)
+    key = romanise(word)
     for written, sound in _SPELLINGS:
         key = key.replace(written, sound)
-    key = _DOUBLE.sub(r"\1", _SOFT_C.sub("k", key) if "c" in to_latin(word) else key)
+    key = _DOUBLE.sub(r"\1", _SOFT_C.sub("k", key) if "c" in romanise(word) else key)
     if len(key) > 3:
         key = re.sub("(?<=[^aeiou])e$|(?<=[aeiou])h$|(?<=i)[aei](?=[^aeiou]?$)", "", key)
     return key
@@ -106,7 +111,7 @@ def skeletons(word: str) -> frozenset[str]:
     if _HEBREW.search(word):
         options = [_HEBREW_KEYS.get(char, ("",)) for char in word]
     else:
-        latin = to_latin(word)
+        latin = romanise(word)
         options = [_LATIN_KEYS.get(part, ("",)) for part in _LATIN_PARTS.findall(latin)]
     keys = {""}
     for option in options:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from relrag_pipelines.text.names import tables
-from relrag_pipelines.text.names.spelling import same, script, skeletons, to_latin
+from relrag_pipelines.text.names.spelling import is_roman, romanise, same, script, skeletons
 
 _MAX_SPELLINGS = 128
 """spellings of one name; a longer name gets none"""
@@ -32,7 +32,7 @@ _FINAL = str.maketrans("כמנפצ", "ךםןףץ")
 @functools.lru_cache(1 << 12)
 def to_hebrew(word: str) -> frozenset[str]:
     """The likely Hebrew spellings of a name in Latin letters; none of a long one, which has too many."""
-    latin = to_latin(word.lower()).replace("x", "ks")
+    latin = romanise(word.lower()).replace("x", "ks")
     parts = [match[1] or match[0] for match in _PARTS.finditer(latin)]
     ends = {0: _AT_BEGIN, len(parts) - 1: _AT_END}
     options = [
@@ -58,10 +58,10 @@ def _letters(part: str, vowels: Mapping[str, tuple[str, ...]], *, behind_vowel: 
 def other_scripts(word: str) -> frozenset[str]:
     """The spellings of a given name in other scripts, made plain by `tables.plain`: from the lists, else by sound."""
     name = tables.plain(word)
-    by_sound = to_hebrew(name) if script(name) == "latin" else frozenset[str]()
+    by_sound = to_hebrew(name) if is_roman(name) else frozenset[str]()
     listed = _listed_in_other_scripts(name)
     if script(name) == "hebrew":
-        confirmed = {other for other in listed if script(other) != "latin" or name in to_hebrew(other)}
+        confirmed = {other for other in listed if not is_roman(other) or name in to_hebrew(other)}
         return frozenset(confirmed or _few(listed))
     return frozenset(listed & by_sound or _few(listed) | (by_sound - tables.common()))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from relrag_pipelines.text import citation_marks
-from relrag_query.answering.llm import AnswerError, ChatModel, Usage
+from relrag_query.answering.chat_model import AnswerError, ChatModel, Usage
 from relrag_query.answering.reader.json_reply import JsonReply
 from relrag_query.answering.reader.protocol import INSTRUCTIONS, SCHEMA, Passage, build_prompt
 from relrag_query.answering.reader.quotes import comparable, find_quote

@@ -131,7 +131,7 @@ def _unprefixed(word: str) -> set[str]:
 
 def _consonants(word: str) -> str:
     """The consonants of a word in Latin letters: scripts without vowels share them."""
-    skeleton = re.sub("[aeiouywh]", "", spelling.to_latin(word))
+    skeleton = re.sub("[aeiouywh]", "", spelling.romanise(word))
     return skeleton if len(skeleton) > 1 else ""
 
 

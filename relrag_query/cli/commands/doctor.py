@@ -161,20 +161,23 @@ def _sources(settings: Settings) -> Iterator[CheckResult]:
         if source.is_fetched:
             yield _server(settings, source, what)
             continue
-        try:
-            taken = ownership.claimed_elsewhere(settings, source)
-            units = scan_units(path, KINDS[source.kind], source, {}, "", taken=taken).units.values()
-        except SourceNotFound as missing:
-            yield CheckResult("problem", what, str(missing))
-            continue
-        unreadable = [unit.path for unit in units if not os.access(unit.file, os.R_OK)]
-        if unreadable:
-            count = number(len(unreadable), "file")
-            yield CheckResult("warning", what, f"{count} cannot be read by this user, the first is {unreadable[0]}")
-        elif not units:
-            yield CheckResult("warning", what, f"no {source.kind} file in {path}")
-        else:
-            yield CheckResult("ok", what, f"{number(len(units), 'file')}, {size(sum(unit.size for unit in units))}")
+        yield _folder(settings, source, path, what)
+
+
+def _folder(settings: Settings, source: Source, path: Path, what: str) -> CheckResult:
+    """Checks the files of a source in a folder."""
+    try:
+        taken = ownership.claimed_elsewhere(settings, source)
+        units = scan_units(path, KINDS[source.kind], source, {}, "", taken=taken).units.values()
+    except SourceNotFound as missing:
+        return CheckResult("problem", what, str(missing))
+    unreadable = [unit.path for unit in units if not os.access(unit.file, os.R_OK)]
+    if unreadable:
+        count = number(len(unreadable), "file")
+        return CheckResult("warning", what, f"{count} cannot be read by this user, the first is {unreadable[0]}")
+    if not units:
+        return CheckResult("warning", what, f"no {source.kind} file in {path}")
+    return CheckResult("ok", what, f"{number(len(units), 'file')}, {size(sum(unit.size for unit in units))}")
 
 
 def _server(settings: Settings, source: Source, what: str) -> CheckResult:
@@ -213,7 +216,8 @@ def _embedder(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _answerer(settings: Settings) -> Iterator[CheckResult]:
-    from relrag_query.answering.llm import AnswerError, writer
+    from relrag_query.answering.chat_model import AnswerError
+    from relrag_query.answering.llm import writer
     from relrag_query.retrieval.reranker import model_of
 
     if settings.reranker != "none":

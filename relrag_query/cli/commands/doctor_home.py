@@ -7,6 +7,7 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -17,8 +18,9 @@ from relrag_pipelines.onboarding.estimate import FIXED_BYTES
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.stores import dagster_runs, generation_damage, generations, lock, vectors
+from relrag_pipelines.stores import dagster_runs, generation_damage, generations, lock, vector_store
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
+from relrag_pipelines.stores.vectors.protocol import StoreError
 from relrag_query.display.amounts import number, size
 
 _MAX_SERVER_SECONDS = 10
@@ -87,24 +89,26 @@ def statements(settings: Settings) -> Iterator[CheckResult]:
         yield CheckResult("ok", "journal", summary)
 
 
+def _own_collections(home: Path) -> set[str]:
+    """The collections on a server that the generations of a home refer to."""
+    collections = [generation_damage.on_server(home, number_) for number_ in generations.numbers(home)]
+    return {collection.name for collection in collections if collection}
+
+
 def store(settings: Settings) -> Iterator[CheckResult]:
     """Checks the vector server, if one is configured."""
     what, url = "vectors", settings.qdrant_url
     if not url:
         return
-    collections = [
-        generation_damage.on_server(settings.home_path, generation_number)
-        for generation_number in generations.numbers(settings.home_path)
-    ]
     try:
-        version, names = vectors.server_info(url, _MAX_SERVER_SECONDS)
-    except vectors.StoreError as error:
+        version, names = vector_store.server_info(url, _MAX_SERVER_SECONDS)
+    except StoreError as error:
         yield CheckResult("problem", what, str(error))
         return
     yield CheckResult("ok", what, f"Qdrant {version} at {url}")
     if is_unencrypted(url, "QDRANT_API_KEY"):
         yield CheckResult("warning", what, "key and vectors are sent unencrypted; use an https:// address")
-    own_names = {collection.name for collection in collections if collection}
+    own_names = _own_collections(settings.home_path)
     others = [name for name in names if name.startswith(f"relrag-{settings.archive}-") and name not in own_names]
     if others:
         summary = f"{number(len(others), 'collection')} of an archive of this name but of no generation here"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.display.inert_text import safe
-from relrag_query.exploration import Exploration
+from relrag_query.exploration import Exploration, GraphNode
 from relrag_query.graphrag.entity_exploration import explore as explore_entities
 from relrag_query.graphrag.entity_exploration import own_corpus
 from relrag_query.people.relationship_search import RelationshipSearchResult
@@ -46,13 +47,10 @@ def _print(exploration: Exploration) -> None:
     for edge in exploration.edges:
         for line in _edge(edge, names):
             print(safe(line))
-    people = [node for node in exploration.nodes if node.kind == "person"]
-    if people:
-        print(safe(f"People: {', '.join(f'{node.name} ({node.entity_key})' for node in people)}"))
-    for kind, heading in (("entity", "Entities"), ("concept", "Concepts")):
-        if labels := [node.name for node in exploration.nodes if node.kind == kind]:
-            print(safe(f"{heading}: {', '.join(labels)}"))
-    for node in (node for node in exploration.nodes if node.kind == "source"):
+    _print_labels("People", [f"{node.name} ({node.entity_key})" for node in _of_kind(exploration, "person")])
+    _print_labels("Entities", [node.name for node in _of_kind(exploration, "entity")])
+    _print_labels("Concepts", [node.name for node in _of_kind(exploration, "concept")])
+    for node in _of_kind(exploration, "source"):
         print(safe(f"{node.entity_key}  {node.name}"))
         print(safe(f"  {textwrap.shorten(str(node.data['text']), _EXCERPT_CHARACTERS, placeholder=' ...')}"))
     if not exploration.nodes:
@@ -69,3 +67,12 @@ def _edge(edge: RelationshipSearchResult, names: dict[str, str]) -> list[str]:
     ]
     lines.append(f"  {', '.join([*figures, f'similarity {edge.similarity:.2f}'])}")
     return [*lines, *(f"  - {note}" for note in edge.properties["notes"])]
+
+
+def _of_kind(exploration: Exploration, kind: str) -> list[GraphNode]:
+    return [node for node in exploration.nodes if node.kind == kind]
+
+
+def _print_labels(heading: str, labels: Sequence[str]) -> None:
+    if labels:
+        print(safe(f"{heading}: {', '.join(labels)}"))

@@ -57,13 +57,8 @@ def _relationship_lines(page: PersonPage) -> Iterator[str]:
         yield f"  {relation.type.replace('_', ' ')}: {other}{suffix}  [{row.source_ref}]"
 
 
-def _contact_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
-    """Counts of records exchanged with others, and the latest records."""
-    if page.traffic:
-        yield f"Contact: {_time(page.first_contact, zone)} to {_time(page.last_contact, zone)}"
-        yield "  " + ", ".join(f"{count['records']} {count['asset_type']}" for count in page.traffic)
-    if page.mentions:
-        yield f"  named in {number(page.mentions, 'more record')}"
+def _pair_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
+    """Counts of records exchanged with each of the people met most."""
     if page.pairs:
         yield "Traffic"
     for pair in page.pairs[:_MAX_PAIRS]:
@@ -71,6 +66,16 @@ def _contact_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
         yield f"  {other}, {pair.asset_type}: {_pair_traffic(pair, zone)}"
     if len(page.pairs) > _MAX_PAIRS:
         yield f"  and {number(len(page.pairs) - _MAX_PAIRS, 'more', 'more')} (--json has all)"
+
+
+def _contact_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
+    """Counts of records exchanged with others, and the latest records."""
+    if page.traffic:
+        yield f"Contact: {_time(page.first_contact, zone)} to {_time(page.last_contact, zone)}"
+        yield "  " + ", ".join(f"{count['records']} {count['asset_type']}" for count in page.traffic)
+    if page.mentions:
+        yield f"  named in {number(page.mentions, 'more record')}"
+    yield from _pair_lines(page, zone)
     if page.latest:
         yield "Latest"
     for record in page.latest:

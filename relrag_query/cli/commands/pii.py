@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from relrag_query.display.inert_text import safe
 if TYPE_CHECKING:
     from presidio_analyzer import RecognizerResult
 
-    from relrag_pipelines.pii import PIIRedactor
+    from relrag_pipelines.pii.redactor import PIIRedactor
 
 _PLACEHOLDER = re.compile(r"<([A-Z][A-Z0-9_]+)(?::(k\d+:e?[0-9a-f]+))?>")
 
@@ -86,8 +87,7 @@ def _print_test(redactor: PIIRedactor, text: str, channels: list[str]) -> None:
     findings = {name: redactor.explain(text, name) for name in channels}
     by_span = {
         (finding.start, finding.end, finding.entity_type): finding
-        for channel_findings in findings.values()
-        for finding in channel_findings
+        for finding in itertools.chain.from_iterable(findings.values())
     }
     for _, finding in sorted(by_span.items(), key=lambda pair: (pair[0][0], -pair[0][1], -pair[1].score)):
         print(safe(f"{finding.entity_type}  {text[finding.start : finding.end]!r}  {finding.score:.2f}"))
@@ -97,9 +97,7 @@ def _print_test(redactor: PIIRedactor, text: str, channels: list[str]) -> None:
         print(safe(f"stays  {text[start:end]!r}\n    because of {why}"))
     print("Nothing is found." if not by_span else "")
     for name in channels:
-        actions = {finding.entity_type: redactor.action(finding.entity_type, name) for finding in findings[name]}
-        replacements = ", ".join(f"{entity} {action}" for entity, action in sorted(actions.items())) or "nothing"
-        print(safe(f"{name}: {replacements}"))
+        print(safe(f"{name}: {_replacements(redactor, name, findings[name])}"))
         print(safe(f"    {redactor.redact(text, name)}"))
 
 
@@ -181,3 +179,9 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, list | dict):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _strings(part)
+
+
+def _replacements(redactor: PIIRedactor, channel: str, findings: Iterable[RecognizerResult]) -> str:
+    """What the policy of a channel does with each kind of value that was found."""
+    actions = {finding.entity_type: redactor.action(finding.entity_type, channel) for finding in findings}
+    return ", ".join(f"{entity} {action}" for entity, action in sorted(actions.items())) or "nothing"

@@ -14,7 +14,7 @@ from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import whole_archive
-from relrag_pipelines.stages.plan_model import Plan, StaleMonth
+from relrag_pipelines.stages.plan_model import Plan, StaleMonth, StaleUnits
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
 from relrag_query.display.amounts import duration
@@ -81,18 +81,27 @@ def require_sources(workspace: Workspace) -> None:
         raise SettingsError(f"{where} names no sources; add a [[sources]] table, or let `relrag init` find them")
 
 
+def _describe_counts(export: StaleUnits) -> str:
+    """How many files of an export are read, and why."""
+    counts = {"new": export.new, **export.why, "gone": export.gone}
+    return "; ".join(_describe_count(what, count) for what, count in counts.items() if count)
+
+
+def _describe_embedding(embedding: CostEstimate) -> str:
+    """What will be embedded, and how long that may take."""
+    return f"{embedding.words} (up to {duration(embedding.seconds)})" if embedding.seconds else embedding.words
+
+
 def print_plan(
     todo: Plan, embedding: CostEstimate | None, settings: Settings, reading: ReadingCost | None = None
 ) -> None:
     for export in todo.exports:
-        counts = {"new": export.new, **export.why, "gone": export.gone}
-        files = "; ".join(_describe_count(what, count) for what, count in counts.items() if count)
-        print(f"{export.source}: read files ({files}), then make the months that they touch")
+        print(f"{export.source}: read files ({_describe_counts(export)}), then make the months that they touch")
     for source in dict.fromkeys(month.source for month in todo.stale):
         _print_stale(source, [month for month in todo.stale if month.source == source])
     _print_archive_stages(todo, settings)
     if embedding:
-        print(f"{embedding.words}{f' (up to {duration(embedding.seconds)})' if embedding.seconds else ''}")
+        print(_describe_embedding(embedding))
     if reading:
         print(reading.words)
     if todo.publish:

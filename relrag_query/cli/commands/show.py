@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Chunk, Record
@@ -60,10 +61,7 @@ def thread(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bo
         members = archive.thread(name, limit)
         records = [archive.record(member.asset_ref) for member in reversed(members)]
         if as_json and members:
-            replies = [
-                record_reply(record, zone).model_dump(mode="json", by_alias=True) for record in records if record
-            ]
-            return print_json({"thread_id": name, "records": replies})
+            return print_json({"thread_id": name, "records": _replies(records, zone)})
     if not members:
         raise ArchiveError(f'the archive has no thread named "{name}"; `relrag show` names the thread of a record')
     if len(members) == limit:
@@ -71,13 +69,23 @@ def thread(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bo
     readable = [record for record in records if record]
     # an attachment has the time of its record, and follows it
     for record in sorted(readable, key=lambda member: (member.ts or 0, _is_attachment(member))):
-        if _is_attachment(record):
-            print(safe(f"    attached: {record.file_name or record.subject or record.asset_id}\n"))
-        else:
-            when = time_of(record.ts, zone, record.rag_source_type, record.date_quality)
-            print(safe(f"{when}  {record.from_ or ''}".rstrip()))
-            print(safe(textwrap.indent(record.text.strip(), "    ")) + "\n")
+        _print_member(record, zone)
     return 0
+
+
+def _print_member(record: Record, zone: ZoneInfo) -> None:
+    """Prints a record of a thread: of an attachment its name, of others time, sender and text."""
+    if _is_attachment(record):
+        print(safe(f"    attached: {record.file_name or record.subject or record.asset_id}\n"))
+        return
+    when = time_of(record.ts, zone, record.rag_source_type, record.date_quality)
+    print(safe(f"{when}  {record.from_ or ''}".rstrip()))
+    print(safe(textwrap.indent(record.text.strip(), "    ")) + "\n")
+
+
+def _replies(records: Iterable[Record | None], zone: ZoneInfo) -> list[dict[str, Any]]:
+    """The records as the API gives them."""
+    return [record_reply(record, zone).model_dump(mode="json", by_alias=True) for record in records if record]
 
 
 def _is_attachment(record: Record) -> bool:

@@ -35,7 +35,7 @@ from relrag_pipelines.stores import (
     lake,
     lock,
     unit_state,
-    vectors,
+    vector_store,
 )
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workspace import Workspace
@@ -56,7 +56,7 @@ from relrag_query.display.amounts import size
 if TYPE_CHECKING:
     from relrag_pipelines.orchestration.runner import RunOutcome
 
-_WORKER_MODULES = ("relrag_pipelines.stages.month_stages", "relrag_pipelines.stores.vectors")
+_WORKER_MODULES = ("relrag_pipelines.stages.month_stages", "relrag_pipelines.stores.vector_store")
 """modules that the worker processes import while this process plans"""
 
 
@@ -153,7 +153,7 @@ def _clean_up(workspace: Workspace) -> None:
 def _require_services(settings: Settings, *, remote_embedder: bool) -> None:
     """Raises for a server that is down, or a missing key or package, before any work is done."""
     if settings.qdrant_url:
-        vectors.server_info(settings.qdrant_url)
+        vector_store.server_info(settings.qdrant_url)
     if remote_embedder:
         embedders.load(settings)
 

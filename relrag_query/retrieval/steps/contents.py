@@ -64,6 +64,16 @@ def match_messages(hit: Hit, matches: Callable[[Message], bool]) -> Hit:
     return replace(hit, matching=tuple(position for position, message in enumerate(hit.messages) if matches(message)))
 
 
+def _matching_messages(hit: Hit, context: QueryContext) -> set[str]:
+    """The ids of the messages of a hit that hold words of the question, not much fewer than the best does."""
+    shares = {
+        message.asset_id: term_coverage(context.question.terms, tokens(f"{message.sender or ''}\n{message.text}"))
+        for message in hit.messages
+    }
+    min_share = _MIN_SHARE_OF_BEST * max(shares.values(), default=0.0)
+    return {ref for ref, share in shares.items() if share and share >= min_share}
+
+
 def load_messages(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """Loads the messages of each chat window, and marks those that contain words of the question.
 
@@ -72,16 +82,7 @@ def load_messages(hits: list[Hit], context: QueryContext) -> list[Hit]:
     shown: set[str] = set()
     new_hits: list[Hit] = []
     for hit in name_senders(with_messages(hits, context), context):
-        shares = [
-            term_coverage(context.question.terms, tokens(f"{message.sender or ''}\n{message.text}"))
-            for message in hit.messages
-        ]
-        min_share = _MIN_SHARE_OF_BEST * max(shares, default=0.0)
-        matching_ids = {
-            message.asset_id
-            for message, share in zip(hit.messages, shares, strict=True)
-            if share and share >= min_share
-        }
+        matching_ids = _matching_messages(hit, context)
         new = matching_ids - shown
         if new or not matching_ids:
             matching = tuple(position for position, message in enumerate(hit.messages) if message.asset_id in new)

@@ -23,10 +23,7 @@ def expand_document_chunks(hits: list[Hit], context: QueryContext, max_total: in
 
     Of a long record only those nearest to the hit, so that all hits get some.
     """
-    owners: dict[str, Hit] = {}
-    for hit in hits:
-        if hit.chunk.chunk_count > 1:
-            owners.setdefault(hit.chunk.chunk_group_id, hit)
+    owners = {hit.chunk.chunk_group_id: hit for hit in reversed(hits) if hit.chunk.chunk_count > 1}
     present = {hit.chunk.chunk_id for hit in hits}
     room = max(0, max_total - len(hits)) // max(1, len(owners))
     groups = catalog_reader.group_chunks(context.connection, list(owners)) if owners else []

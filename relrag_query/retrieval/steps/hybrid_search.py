@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores.vectors import ChunkFilter
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter
 from relrag_pipelines.text.language import in_default_language
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
@@ -77,16 +77,21 @@ def _deduplicate(lists: Iterable[Iterator[Hit]]) -> Iterator[Hit]:
             yield hit
 
 
+def _stored_hits(results: list[FusedHit], context: QueryContext) -> list[Hit]:
+    """The hits whose passages the catalog knows."""
+    chunks = catalog_reader.chunks(context.connection, [result.chunk_id for result in results])
+    return [
+        Hit(chunks[result.chunk_id], result.score, 0.0, similarity=result.similarity, why=_ranks(result))
+        for result in results
+        if result.chunk_id in chunks
+    ]
+
+
 def existing_hits(results: list[FusedHit], types: frozenset[str], context: QueryContext) -> Iterator[Hit]:
     """The hits that exist in the catalog, of these types if any are given; read lazily, in batches."""
     for start in range(0, len(results), context.limit):
         part = results[start : start + context.limit]
-        chunks = catalog_reader.chunks(context.connection, [hit.chunk_id for hit in part])
-        hits = [
-            Hit(chunks[result.chunk_id], result.score, 0.0, similarity=result.similarity, why=_ranks(result))
-            for result in part
-            if result.chunk_id in chunks
-        ]
+        hits = _stored_hits(part, context)
         hidden = {hit.chunk.chunk_id for hit in labelled_hits(hits, context)} if context.excluded_labels else ()
         yield from (
             hit

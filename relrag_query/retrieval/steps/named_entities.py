@@ -21,7 +21,7 @@ from ahocorasick_rs import AhoCorasick, Implementation
 from relrag_pipelines.graphrag.entity_candidates import name_candidates
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores.vectors import ChunkFilter
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter
 from relrag_pipelines.text.analyzer import is_whole, query_tokens
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext

@@ -113,14 +113,19 @@ def _seeds(results: list[Hit], context: QueryContext) -> list[Hit]:
 
     Attachments where one is asked for.
     """
+    time = context.question.time
     seeds = [hit for hit in results if hit.role is None and hit.hit_of is None]
-    if context.question.time and context.question.time.relative:
+    if time and time.relative:
         seeds = [hit for hit in seeds if hit.in_time]
     if QueryIntent.ASSET_ATTACHMENT in context.question.intents:
         seeds = [hit for hit in seeds if hit.chunk.index_in_parent is not None] or seeds
-    best = max((hit.display_score for hit in seeds), default=0.0)
-    near = [hit for hit in seeds if hit.display_score >= _MIN_SHARE_OF_BEST * best]
-    return sorted(near, key=lambda hit: hit.chunk.asset_id not in context.question.assets)[:_MAX_SEEDS]
+    return sorted(_near_best(seeds), key=lambda hit: hit.chunk.asset_id not in context.question.assets)[:_MAX_SEEDS]
+
+
+def _near_best(hits: list[Hit]) -> list[Hit]:
+    """The hits whose display score comes near that of the best."""
+    best = max((hit.display_score for hit in hits), default=0.0)
+    return [hit for hit in hits if hit.display_score >= _MIN_SHARE_OF_BEST * best]
 
 
 def _neighbors(seeds: Sequence[Hit], context: QueryContext, relations: _Relations) -> Iterator[Hit]:

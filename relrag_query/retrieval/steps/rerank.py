@@ -6,9 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from relrag_query.retrieval.context import QueryContext
+from relrag_query.retrieval.context import QueryContext, RerankError
 from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.reranker import RerankError, rank
 from relrag_query.retrieval.steps.mail import bulk_hits
 from relrag_query.retrieval.term_coverage import PART, passage_tokens, query_terms, term_coverage
 from relrag_query.understanding.time_expressions import TimeRange, mentions
@@ -22,10 +21,10 @@ def rerank(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
     The service is sent the redacted question and the passages.
     """
-    if context.settings.reranker == "none" or not hits:
+    if context.rank is None or not hits:
         return hits
     try:
-        scores, model = rank(context.settings, context.redacted_text, [hit.text for hit in hits])
+        scores, model = context.rank(context.redacted_text, [hit.text for hit in hits])
     except RerankError as error:
         context.note("rerank", f"{error}; the order stays")
         return hits
@@ -59,9 +58,9 @@ def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
     timed_hits = [replace(hit, in_time=_is_of(hit, when) or _mentions_time(hit, when, zone)) for hit in hits]
     if not any(hit.in_time for hit in timed_hits):
         timed_hits = [replace(hit, in_time=when.holds(hit.chunk.ts, hit.chunk.last_ts)) for hit in hits]
-    in_time = [hit for hit in timed_hits if hit.in_time]
-    context.note("time", f'"{when.phrase}": {len(in_time)} of {len(hits)} hits lie within it')
-    return [*in_time, *(hit for hit in timed_hits if not hit.in_time)]
+    count = sum(hit.in_time for hit in timed_hits)
+    context.note("time", f'"{when.phrase}": {count} of {len(hits)} hits lie within it')
+    return sorted(timed_hits, key=lambda hit: not hit.in_time)
 
 
 def boost_channel(hits: list[Hit], context: QueryContext) -> list[Hit]:

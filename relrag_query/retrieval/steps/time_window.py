@@ -18,18 +18,26 @@ _MAX_SEEDS = 3
 """largest number of chat windows whose surroundings are added"""
 
 
+def _is_seed(hit: Hit) -> bool:
+    """Whether a hit is a window of a chat that was itself searched for."""
+    return hit.role is None and bool(hit.messages and hit.chunk.thread_id)
+
+
+def _span_around(hit: Hit) -> tuple[str, int, int]:
+    """The chat of a window, with the first and last second of the time around it."""
+    first, last = hit.messages[0].ts or 0, hit.messages[-1].ts or 0
+    return str(hit.chunk.thread_id), first - SECONDS, last + SECONDS
+
+
 def expand_context(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """The hits, followed by the messages sent within half an hour of one of the best in its chat.
 
     Each message is added once, and only if no hit contains it.
     """
-    seeds = [hit for hit in hits if hit.role is None and hit.messages and hit.chunk.thread_id][:_MAX_SEEDS]
+    seeds = list(filter(_is_seed, hits))[:_MAX_SEEDS]
     if not seeds:
         return hits
-    spans = [
-        (str(hit.chunk.thread_id), (hit.messages[0].ts or 0) - SECONDS, (hit.messages[-1].ts or 0) + SECONDS)
-        for hit in seeds
-    ]
+    spans = list(map(_span_around, seeds))
     windows = catalog_reader.overlapping_windows(context.connection, spans)
     added = added_windows(windows, hits, context, score=SCORE, role=CONTEXT_EXPANSION, why="said around a hit")
     trimmed = (_trim_to_spans(hit, spans) for hit in with_messages(added, context))

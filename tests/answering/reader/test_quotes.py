@@ -3,23 +3,14 @@
 import pytest
 
 from relrag_query.answering.reader.quotes import comparable, find_quote
+from tests.cases import cases
 
 PASSAGE = comparable(
     "Dana wrote: “We’ll pay 1,200 –\nnot  more”, by 3. 5. Ota’s café agreed; costs 9000. \u200fשלום\u200f עולם"
 )
 
 
-@pytest.mark.parametrize(
-    ("quote", "text"),
-    [
-        ("We'll pay 1,200 - not more", "We’ll pay 1,200 –\nnot  more"),
-        ("\"we'll pay 1,200", "We’ll pay 1,200"),
-        ("... Ota's cafe\u0301 agreed…", "Ota’s café agreed"),
-        ("DANA WROTE", "Dana wrote"),
-        ("costs 9000.", "costs 9000."),
-        ("שלום עולם", "שלום\u200f עולם"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_quote_is_found"))
 def test_a_quote_is_found(quote: str, text: str) -> None:
     span = find_quote(quote, PASSAGE)
     assert span and PASSAGE[slice(*span)] == text

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_pipelines.language_models.model import Schema
+from relrag_pipelines.language_models.answer_schema import Schema
 from relrag_pipelines.settings import Settings
 from relrag_query.answering import llm
+from relrag_query.answering.chat_model import AnswerError, ChatModel, Usage
 from relrag_query.answering.excerpts import Excerpt
-from relrag_query.answering.llm import AnswerError, ChatModel
 from relrag_query.answering.reader import protocol, reading
 from relrag_query.answering.reader.protocol import Passage
 from relrag_query.answering.sentences import QuotableSpan
@@ -281,8 +281,8 @@ def _form(asked: dict[str, Any]) -> str:
 
 
 def test_what_an_answer_costs_is_counted_by_the_list_price() -> None:
-    assert llm.Usage(1_200, 50, (0.40, 1.60)).usd == pytest.approx(0.00056)
-    assert llm.Usage(1_200, 50).usd is None
+    assert Usage(1_200, 50, (0.40, 1.60)).usd == pytest.approx(0.00056)
+    assert Usage(1_200, 50).usd is None
 
 
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {

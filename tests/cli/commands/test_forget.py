@@ -31,7 +31,7 @@ LEASE = "papers/lease 2024-01-05.md"
 @pytest.fixture(scope="module")
 def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("synced")
-    archive.first_sync(archive.make(folder))
+    archive.first_sync(archive.make(folder), dagster=True)
     return folder
 
 
@@ -70,6 +70,7 @@ def holding(config: Path, *values: str) -> list[str]:
     return list(byte_search.search(archive.workspace(config).home, values).holding)
 
 
+@pytest.mark.usefixtures("without_dagster")
 def test_a_record_goes_everywhere_and_stays_away(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = archive.workspace(config).home
     (home / "private" / "records" / "notes" / ".2024-02.parquet.99.tmp").write_text("quoted 7,980")
@@ -428,7 +429,7 @@ def with_mail(tmp_path: Path) -> Path:
     (tmp_path / "mail" / "reply.eml").write_text(REPLY)
     (tmp_path / "papers" / "plan.md").write_text("# Plan of the garden\n")
     (tmp_path / "papers" / "note.md").write_text("Eva: the keys are with the neighbour until the ninth of May, ask.\n")
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 

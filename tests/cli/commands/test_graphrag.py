@@ -12,6 +12,7 @@ from relrag_query.cli.commands.graphrag import AnswerUnreadable
 from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.trace import trace
 from tests import agile_index
+from tests.cases import cases
 
 
 @pytest.fixture(scope="module")
@@ -88,17 +89,7 @@ def test_a_document_without_pages_is_named_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("S1-13")
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        ("Nobody knows.", "No citations found"),
-        (
-            "So it is [Data: Reports (99)].",
-            "GraphRAG Source References:\n  • Community Reports: 1 referenced\n\nNo source documents found\n\n"
-            "Cited, but not in this index: Reports (99)",
-        ),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "nothing_to_show"))
 def test_nothing_to_show(index: Path, answer: str, message: str) -> None:
     opened = open_index(index)
     assert source_references.as_text(trace(answer, opened), opened) == message

@@ -19,7 +19,7 @@ def test_the_report_counts_by_entity_channel_and_month(tmp_path: Path, capsys: p
     archive.write_notes(
         tmp_path, {"id": "n3", "text": f"{NUMBER}, {NUMBER}, dana@example.com", "timestamp": "2024-02-21T08:00:00Z"}
     )
-    archive.sync(config)
+    archive.first_sync(config)
     assert pii.report(config) == 0
     assert capsys.readouterr().out.splitlines() == [
         "entity         channel   month    count",
@@ -38,7 +38,7 @@ def test_the_report_counts_by_entity_channel_and_month(tmp_path: Path, capsys: p
 @pytest.mark.requirement("S0-70")
 def test_a_text_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     assert pii.test("my passport is 12345678", "default", config) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[:6] == [
@@ -110,7 +110,7 @@ def test_a_contact_counts_once_in_the_report(tmp_path: Path, capsys: pytest.Capt
     card = {"role": "owner", "name": f"Dana Levi {NUMBER} <dana@example.com>"}
     note = {"id": "n3", "text": f"Dana Levi\n{NUMBER}\ndana@example.com", "extra": {"phone": NUMBER}, "people": [card]}
     archive.write_notes(tmp_path, note | {"timestamp": "2024-02-21T08:00:00Z", "subject": f"card {NUMBER}"})  # type: ignore[arg-type]
-    archive.sync(config)
+    archive.first_sync(config)
     assert pii.report(config, as_json=True) == 0
     counted = {(row["entity"], row["month"]): row["count"] for row in json.loads(capsys.readouterr().out)}
     assert counted["PHONE_NUMBER", "2024-02"] == 1

@@ -33,7 +33,7 @@ def state_of(folder: Path) -> dict[str, int]:
 
 def test_a_new_message_is_published_and_an_unchanged_archive_is_left_alone(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     home, stop = archive.home(tmp_path), threading.Event()
     before = state_of(home)
     watcher = threading.Thread(target=watch, args=(config,), kwargs={"every": 1, "stop": stop})
@@ -53,7 +53,7 @@ def test_a_new_message_is_published_and_an_unchanged_archive_is_left_alone(tmp_p
 
 def test_a_signal_ends_it(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     program = "from relrag_query.cli import main; main()"
     command = [sys.executable, "-c", program, "watch", "--every", "600", "--config", str(config)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:

@@ -8,6 +8,7 @@ from phonenumbers.phonemetadata import PhoneMetadata
 
 from relrag_pipelines.pii import phones
 from relrag_pipelines.pii.phones import library
+from tests.cases import cases
 
 MOBILE = "+972521234567"
 
@@ -61,23 +62,7 @@ def test_hebrew_glued_to_a_number(prefix: str) -> None:
         assert matches(f"תתקשר {prefix}{written}") == [written]
 
 
-@pytest.mark.parametrize(
-    ("written", "normal"),
-    [
-        ("+420 777 123 456", "+420777123456"),
-        ("+44 20 7946 0958", "+442079460958"),
-        ("+1 212-555-1234", "+12125551234"),
-        ("(212) 555-1234", "+12125551234"),
-        ("+49 30 123456", "+4930123456"),
-        ("01 23 45 67 89", "+33123456789"),
-        ("00420 777 123 456", "+420777123456"),
-        ("+420 000 000 000", "+420000000000"),  # in no range, but who writes a + means a phone
-        ("+12025550123", "+12025550123"),
-        ("+1-890-402-7689x769", "+18904027689"),  # in no range, so its extension is ours to see
-        ("+1 890 402 7689 ext. 12", "+18904027689"),
-        ("+41 (0)876686518", "+410876686518"),  # the library sees a French number in it
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "numbers_of_other_countries"))
 def test_numbers_of_other_countries(written: str, normal: str) -> None:
     assert matches(f"call {written} now") == [written]
     assert phones.normalise(written) == normal
@@ -93,38 +78,7 @@ def test_two_numbers_stay_two() -> None:
     assert matches("052-1234567/054-7654321") == ["052-1234567", "054-7654321"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "03.04.2025 9:15",  # the library takes it for a German number
-        "am 03.04.2025 um 19:30 Uhr",
-        "02.06.2026",
-        "02-06-2026 00:09",
-        "3. 4. 2025 v 10:20, 5. 4. 2025 v 11:00",
-        "02.06.2026 - 05.06.2026",
-        "12:30 02.06.2026",
-        "2025-01-13 10:20",
-        "13/01/2025",
-        "[13/01/2025, 10:20:33]",
-        "2025-01-13T10:20:33",
-        "INV-1187 8,400₪",
-        "2025/0042",
-        "account 10-800-99999999",
-        "order 123456789",
-        "*1234*",
-        "*2025 was a good year*",
-        "**** 1234",
-        "version 10.12.3, pages 211-227 (2003)",
-        "8.12.2024",
-        "02.12.24 8:15",
-        "04.04.26",
-        "the war (1568–1648), 10 November 1691 – 26 July 1741",
-        "Holstein( 1649 – 1728)",
-        "1641",
-        "Call_recording_Riki_241226_164022.m4a",
-        "IMG_20250113_093012.jpg 20250113-093012",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_is_no_phone"))
 def test_what_is_no_phone(text: str) -> None:
     assert matches(text) == []
 

@@ -10,6 +10,7 @@ import pytest
 from phonenumbers.phonemetadata import PhoneMetadata
 
 from relrag_pipelines.pii.phones import numbering_plans
+from tests.cases import cases
 
 REGIONS = ("IL", "US", "GB", "DE", "FR", "IN", "BR", "CZ", "ES", "IT", "MX", "AR", "RU", "KZ", "JM", "AU", "JP", "HU")
 KINDS = ("fixed_line", "mobile", "toll_free", "premium_rate", "shared_cost", "voip", "uan", "pager")
@@ -64,19 +65,7 @@ def test_all_plans_agree_with_the_library() -> None:
     } == {}
 
 
-@pytest.mark.parametrize(
-    ("digits", "region", "valid", "written"),
-    [
-        ("0502345678", "IL", True, "+972502345678"),
-        ("502345678", "IL", False, "+972502345678"),  # valid, but nobody in Israel leaves the 0 out
-        ("612408819", "ES", True, "+34612408819"),
-        ("0612408819", "ES", False, ""),
-        ("2125551234", "US", True, "+12125551234"),
-        ("0212345678", "IT", True, "+390212345678"),  # the 0 is part of an Italian number
-        ("12125551234", "US", None, None),  # 1 may be the code of the country
-        ("0012125551234", "IL", None, None),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "numbers_as_they_are_dialled"))
 def test_numbers_as_they_are_dialled(digits: str, region: str, valid: bool | None, written: str | None) -> None:
     plan = numbering_plans.plan(region)
     assert (plan.is_valid(digits), plan.e164(digits)) == (valid, written)

@@ -3,27 +3,14 @@
 import pytest
 
 from relrag_pipelines.pii import phones
+from tests.cases import cases
 
 
 def matches(text: str, *regions: str) -> list[str]:
     return [text[start:end] for start, end, _ in phones.find(text, regions)]
 
 
-@pytest.mark.parametrize(
-    ("text", "region", "number"),
-    [
-        ("apunta 634,81,90,57 y bórralo", "ES", "634,81,90,57"),
-        ("052*123*4567", "IL", "052*123*4567"),
-        ("Fontanero\t687\t40\t15\t26\tmañanas", "ES", "687\t40\t15\t26"),
-        ("0*7*5*3*9*9*1*4*2*8", "FR", "0*7*5*3*9*9*1*4*2*8"),
-        ("+49*176*3048*2291", "ES", "+49*176*3048*2291"),
-        ("06/58/74/10/93", "FR", "06/58/74/10/93"),
-        ("506;118;372", "PL", "506;118;372"),
-        ("number: 7️⃣1️⃣9️⃣9️⃣1️⃣8️⃣2️⃣4️⃣0️⃣3️⃣6️⃣", "BR", "7️⃣1️⃣9️⃣9️⃣1️⃣8️⃣2️⃣4️⃣0️⃣3️⃣6️⃣"),
-        ("⁰⁶⁹⁵⁴¹³⁷²⁰", "FR", "⁰⁶⁹⁵⁴¹³⁷²⁰"),
-        ("tel ⓪⑥①②③④⑤⑥⑦⑧", "NL", "⓪⑥①②③④⑤⑥⑦⑧"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_number_of_the_country_is_found"))
 def test_a_number_of_the_country_is_found(text: str, region: str, number: str) -> None:
     (found,) = matches(text, region)
     assert found.strip("\ufe0f\u20e3") == number.strip("\ufe0f\u20e3")

@@ -9,25 +9,10 @@ from relrag_pipelines.pii.phones import spelled_digits
 from relrag_pipelines.pii.policies import EntityCatalog
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "number", "region", "normal"),
-    [
-        ("call me: six one two, three four oh, five six seven now", "six one two, three four oh, five six seven", "ES",
-         "+34612340567"),
-        ("mi móvil: seis uno dos tres cuatro cinco seis siete ocho", "seis uno dos tres cuatro cinco seis siete ocho",
-         "ES", "+34612345678"),
-        ("null eins sieben sechs drei null vier acht zwei zwei neun eins",
-         "null eins sieben sechs drei null vier acht zwei zwei neun eins", "DE", "+4917630482291"),
-        ("一三八零零一三八零零零", "一三八零零一三八零零零", "CN", "+8613800138000"),
-        ("공일공 일이삼사 오육칠팔", "공일공 일이삼사 오육칠팔", "KR", "+821012345678"),
-        ("אפס חמש שתיים אחת שתיים שלוש ארבע חמש שש שבע", "אפס חמש שתיים אחת שתיים שלוש ארבע חמש שש שבע", "IL",
-         "+972521234567"),
-        ("zero seven double nine one, one two three four five six",
-         "zero seven double nine one, one two three four five six", "GB", "+447991123456"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*cases(__file__, "a_spelt_number_is_found"))
 def test_a_spelt_number_is_found(text: str, number: str, region: str, normal: str) -> None:
     assert [text[start:end] for start, end, _ in phones.find(text, (region,))] == [number]
     assert phones.normalise(number, (region,)) == normal

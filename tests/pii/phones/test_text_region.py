@@ -4,18 +4,10 @@ import pytest
 
 from relrag_pipelines.pii import phones
 from relrag_pipelines.pii.phones import text_region
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "region"),
-    [
-        ("te paso el número del fontanero: 612408819", "ES"),
-        ("ich bin dann unterwegs, bis gleich 0171", "DE"),
-        ("Przesyłam numer do mechanika 512 384 760", "PL"),
-        ("ok 612408819", ""),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_text_tells_its_country"))
 def test_a_text_tells_its_country(text: str, region: str) -> None:
     assert text_region.region_of(text) == region
 

@@ -15,6 +15,7 @@ from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.question_reader import Filters
 from relrag_query.retrieval.steps.neighborhood import REFERENCE, expand_asset_neighborhood
 from relrag_query.steps import SEARCH
+from tests.cases import cases
 from tests.query_hits import passages, publish, record, window
 
 MAIL, SCAN, CHAT, OTHER = "gmail:1", "document:1", "whatsapp:1", "gmail:2"
@@ -136,16 +137,7 @@ def test_across_channels_what_a_neighbour_leads_to_is_followed_too(chain: Archiv
 
 
 @pytest.mark.requirement("S0-61", "S0-64", "S0-65", "S0-67", "S0-68")
-@pytest.mark.parametrize(
-    ("question", "neighbours"),
-    [
-        ("the glaze", None),
-        ("What is Dana's phone number for the glaze?", None),
-        ("What did Dana say about the glaze?", None),
-        ("Show me the thread about the glaze", "0 neighbours of 1 hits added ("),
-        ("the attachment about the glaze", "0 neighbours of 1 hits added ("),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "other_questions_go_one_hop_or_none"))
 def test_other_questions_go_one_hop_or_none(chain: Archive, question: str, neighbours: str | None) -> None:
     (step,) = [line for line in chain.ask(question).trace if line.startswith("5 neighborhood")]
     assert ("neighbours" not in step) if neighbours is None else (neighbours in step)

@@ -14,6 +14,7 @@ from relrag_pipelines.records import Record
 from relrag_pipelines.settings import POLICIES, Policy
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.bank import values
+from tests.cases import cases
 from tests.conftest import ROOT
 from tests.sources.connector import read, survives
 
@@ -116,25 +117,7 @@ def test_a_payment_has_its_fields_and_direction() -> None:
     assert carpenter.subject == "Tesařství Blaha -48250.50 CZK"
 
 
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [
-        ("Fecha;Concepto;Importe;Saldo\n05/02/2024;Recibo luz;-84,10;900,00\n", [
-            ("2024-02-05", "-84.10", "", "Recibo luz")]),
-        (
-            "Datum;Naam / Omschrijving;Tegenrekening;Af Bij;Bedrag (EUR);Mededelingen\n"
-            "20240301;Albert Heijn;NL20INGB0001234567;Af;23,45;pas 012\n",
-            [("2024-03-01", "-23.45 EUR", "Albert Heijn", "pas 012")],
-        ),
-        ("תאריך,תיאור,חובה,זכות,יתרה\n03/01/2024,ארנונה,512.30,,1000\n", [("2024-01-03", "-512.30", "", "ארנונה")]),
-        (
-            "Data operacji,Opis operacji,Kwota\n2024-05-06,Czynsz,\"-1 850,00 PLN\"\n",
-            [("2024-05-06", "-1850.00 PLN", "", "Czynsz")],
-        ),
-        ("Date\tDescription\tAmount\n12/31/2023\tRent\t(1,200.00)\n01/02/2024\tPay\t$50.00\n", [
-            ("2023-12-31", "-1200.00", "", "Rent"), ("2024-01-02", "50.00", "", "Pay")]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*cases(__file__, "dialects_of_csv"))
 def test_dialects_of_csv(tmp_path: Path, text: str, rows: list[tuple[str, str, str, str]]) -> None:
     file = tmp_path / "a.csv"
     file.write_text(text)
@@ -167,17 +150,7 @@ def test_equal_payments_of_a_day_stay_apart_and_a_longer_statement_has_the_same_
     assert [record.source_id for record in first] == [record.source_id for record in second[1:]]
 
 
-@pytest.mark.parametrize(
-    ("texts", "mark"),
-    [
-        (["1.234,56"], ","),
-        (["1,234.56"], "."),
-        (["12,5"], ","),
-        (["1,234", "5"], "."),
-        (["1.234.567"], ","),
-        (["7"], "."),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "the_decimal_mark_of_a_column"))
 def test_the_decimal_mark_of_a_column(texts: list[str], mark: str) -> None:
     assert values.decimal_mark(texts) == mark
 
@@ -241,23 +214,7 @@ def test_the_format_of_a_hostile_head_is_told_in_linear_time(tmp_path: Path) -> 
     assert time.process_time() - started < 1
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "count"),
-    [
-        # a reference of the payer, numbers that are none, and one that a bank gives to a whole order
-        (
-            "a.csv",
-            "Date,Payee,Reference Number,Amount\n2024-01-02,Dana,7001,-10.00\n2024-01-02,Dana,7001,-12.00\n"
-            "2024-02-02,Dana,7001,-10.00\n2024-02-02,Petr,7001,-10.00\n",
-            4,
-        ),
-        ("a.csv", "Date,Payee,Transaction ID,Amount\n2024-01-02,Dana,0,-10.00\n2024-01-02,Petr,0,-10.00\n", 2),
-        ("a.csv", "Date,Payee,Transaction ID,Amount\n2024-01-02,Dana,ORD1,-10.00\n2024-01-02,Petr,ORD1,-10.00\n", 2),
-        ("a.csv", "Date,Payee,FITID,Amount\n2024-01-02,Dana,NONREF,-10\n2024-01-02,Eva,NONREF,-10\n", 2),
-        # the same number in another spelling of the payee
-        ("a.csv", "Date,Payee,FITID,Amount\n2024-01-02,LAKESIDE HARDWARE,A1,-10\n", 1),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "payments_of_one_number_stay_apart"))
 def test_payments_of_one_number_stay_apart(tmp_path: Path, name: str, text: str, count: int) -> None:
     """Each payment alone, as another statement may list it, has an id that no other has."""
     head, *lines = text.splitlines(keepends=True)
@@ -296,16 +253,7 @@ def test_a_statement_that_is_cut_is_not_read_whole(tmp_path: Path, name: str, sh
     assert any(failure.whole_unit for failure in failures)
 
 
-@pytest.mark.parametrize(
-    ("text", "rows", "line"),
-    [
-        # a mark that swallows the rest, one that the mark of a later row closes, and one within a cell
-        ('2024-01-02,"Dana,-1.00\n2024-01-03,Petr,-2.00\n', ["-1.00", "-2.00"], "line 2"),
-        ('2024-01-02,"Dana,-1\n2024-01-03,"Petr",-2\n2024-01-04,Eva,-3\n', ["-1", "-2", "-3"], "line 2"),
-        ('2024-01-02,"Dana,-1\n2024-01-03,Petr,-2\n2024-01-04,Eva",-3\n', ["-1", "-2", "-3"], "line 2"),
-        ('2024-01-02,Dana,-1.00\n2024-01-03,"Petr ""x,-2.00\n2024-01-04,Eva,-3\n', ["-1.00", "-2.00", "-3"], "line 3"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*cases(__file__, "a_stray_quotation_mark_costs_no_payment"))
 def test_a_stray_quotation_mark_costs_no_payment(tmp_path: Path, text: str, rows: list[str], line: str) -> None:
     (tmp_path / "a.csv").write_text(f"Date,Payee,Amount\n{text}")
     records, (failure,) = read("bank", tmp_path / "a.csv")
@@ -328,17 +276,7 @@ def test_an_entry_without_day_or_amount_is_a_failure(tmp_path: Path) -> None:
         assert len(records) == (1 if number == 2 else 2)
 
 
-@pytest.mark.parametrize(
-    ("indicator", "reversal", "amount", "payee"),
-    [
-        ("DBIT", "false", "-318.40", "Pépinières Delbard"),
-        # a debit that the bank takes back is a credit, whose other side is still the creditor
-        ("CRDT", "true", "318.40", "Pépinières Delbard"),
-        ("CRDT", "1", "318.40", "Pépinières Delbard"),
-        ("CRDT", "false", "318.40", ""),
-        ("DBIT", "true", "-318.40", ""),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_reversal"))
 def test_a_reversal(tmp_path: Path, indicator: str, reversal: str, amount: str, payee: str) -> None:
     text = (SAMPLES / "camt053.xml").read_text()
     text = text.replace(

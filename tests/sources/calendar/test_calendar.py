@@ -7,6 +7,7 @@ import pytest
 
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.formats.calendar.batches import BATCH_EVENTS
+from tests.cases import cases
 from tests.conftest import ROOT
 from tests.sources.connector import keyed, packed, read, survives
 
@@ -65,31 +66,7 @@ def test_an_invitation_of_outlook_with_a_zone_of_windows() -> None:
     assert record.extra["calendar_uid"] == keyed("040000008200E00074C5B7101A82E00800000000B0A1")
 
 
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
-        (["DTSTART:20240101T080000Z"], ["2024-01-01T08:00"]),
-        (["DTSTART:20240101T080000Z", "RRULE:FREQ=DAILY;COUNT=2"], ["2024-01-01T08:00", "2024-01-02T08:00"]),
-        (
-            ["DTSTART;TZID=America/New_York:20240309T090000", "RRULE:FREQ=DAILY;UNTIL=20240310T130000Z"],
-            ["2024-03-09T14:00", "2024-03-10T13:00"],
-        ),
-        (
-            ["DTSTART;VALUE=DATE:20240131", "RRULE:FREQ=MONTHLY;UNTIL=20240531"],
-            ["2024-01-31T00:00", "2024-03-31T00:00", "2024-05-31T00:00"],
-        ),
-        (["DTSTART;TZID=Tokyo Standard Time:20240101T090000"], ["2024-01-01T00:00"]),
-        (
-            ["DTSTART:20240101T080000Z", "RDATE:20240105T080000Z,20240107T080000Z", "EXDATE:20240101T080000Z"],
-            ["2024-01-05T08:00", "2024-01-07T08:00"],
-        ),
-        (["DTSTART:20240101T080000Z", "RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30;COUNT=3"], ["2024-01-01T08:00"]),
-        (
-            ["DTSTART:20240401T080000Z", "RRULE:FREQ=WEEKLY;BYDAY=MO,FR;COUNT=3"],
-            ["2024-04-01T08:00", "2024-04-05T08:00", "2024-04-08T08:00"],
-        ),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "repeated_events"))
 def test_repeated_events(tmp_path: Path, lines: list[str], expected: list[str]) -> None:
     assert starts(tmp_path, *lines) == expected
 
@@ -163,16 +140,7 @@ def test_a_day_that_is_left_out(tmp_path: Path, lines: tuple[str, str]) -> None:
     assert not any(day.startswith(("2024-04-02T09", "2024-04-02T00:00", "2024-04-01T22:30")) for day in days)
 
 
-@pytest.mark.parametrize(
-    ("begin", "rule", "first", "last"),
-    [
-        # a day from 1990 and an hour from 2020: 1,000 occurrences around the day of the file, 1 May 2024
-        ("19900101T090000Z", "FREQ=DAILY", "2022-08-", "2025-05-01T"),
-        ("20200101T090000Z", "FREQ=HOURLY", "2024-04-10", "2024-05-22"),
-        ("20240301T090000Z", "FREQ=HOURLY", "2024-04-10", "2024-05-22"),
-        ("20240501T090000Z", "FREQ=DAILY;INTERVAL=2", "2024-05-01", "2025-04-30"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "of_many_occurrences_those_nearest_to_the_file_are_read"))
 def test_of_many_occurrences_those_nearest_to_the_file_are_read(
     tmp_path: Path, begin: str, rule: str, first: str, last: str
 ) -> None:

@@ -15,6 +15,7 @@ from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS, CallApproval, ReadContext
 from relrag_pipelines.sources.call_recording import read, recognise
 from relrag_pipelines.workers import sandbox
+from tests.cases import cases
 from tests.recordings import m4a, put_library, stand_in, wav
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
@@ -90,19 +91,7 @@ def said(*lines: tuple[str, str]) -> str:
     return "\n\n".join(["WEBVTT", *cues, ""])
 
 
-@pytest.mark.parametrize(
-    ("speakers", "other", "participants"),
-    [
-        (["Jonah", "Speaker 1"], "Alex Rubin", ["Jonah", "Alex Rubin"]),
-        (["SPEAKER_00", "SPEAKER_01"], "Alex Rubin", ["Alex Rubin"]),
-        (["Jonah"], "Alex Rubin", ["Jonah", "Alex Rubin"]),
-        (["Jonah Pickel", "Speaker 2"], "Alex Rubin", ["Jonah Pickel", "Alex Rubin"]),
-        (["Jonah", "Dana Levi"], "Dana Levi", ["Jonah", "Dana Levi"]),
-        # two Jonahs: neither given name tells the owner
-        (["Jonah", "Jonah Weiss"], "Alex Rubin", ["Jonah", "Jonah Weiss"]),
-        ([], "Alex Rubin", ["Alex Rubin"]),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "the_file_names_the_other_party_where_the_transcript_does_not"))
 def test_the_file_names_the_other_party_where_the_transcript_does_not(
     speakers: list[str], other: str, participants: list[str], tmp_path: Path
 ) -> None:
@@ -118,16 +107,7 @@ def test_who_the_file_or_the_settings_name_speaks_though_named_once(tmp_path: Pa
     assert record.text == "Alex Rubin: The invoice is paid.\nJonah: Good.\nNote: he will call again."
 
 
-@pytest.mark.parametrize(
-    ("suffix", "text"),
-    [
-        ("srt", "1\n00:00:01,000 --> 00:00:02,000\nDana: Hi\n\n2\n00:00:02,000 --> 00:00:03,000\nDana: Bye\n"),
-        ("json", '{"language": "en", "segments": [{"start": 1, "end": 3, "speaker": "Dana", "text": " Hi Bye"}]}'),
-        ("txt", "[0:01] Dana: Hi\n[0:03] Dana: Bye\n"),
-        ("m4a.vtt", "WEBVTT\n\n00:01.000 --> 00:03.000\n<v Dana>Hi Bye\n"),
-        ("en.vtt", "WEBVTT\n\n00:01.000 --> 00:03.000\n<v Dana>Hi Bye\n"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "every_form_of_transcript"))
 def test_every_form_of_transcript(tmp_path: Path, suffix: str, text: str) -> None:
     put(tmp_path, **{"m4a": m4a(9), suffix: text})
     (record,), failures = calls(tmp_path)

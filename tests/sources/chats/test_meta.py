@@ -5,20 +5,11 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.sources.chats import meta
+from tests.cases import cases
 from tests.sources.connector import read
 
 
-@pytest.mark.parametrize(
-    ("link", "is_position"),
-    [
-        ("https://www.google.com/maps?q=50.0759,14.4378", True),
-        ("https://www.google.com/maps/place/50.0759,14.4378", True),
-        ("https://www.bing.com/maps/default.aspx?v=2&where1=50.0759%2C+14.4378", True),
-        ("https://osm.example/#map=18/50.07590/14.43780", True),
-        ("https://shop.example/boiler?price=12.50,13.50", False),
-        ("https://example.org/cabin", False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_link_with_a_position"))
 def test_a_link_with_a_position(link: str, is_position: bool) -> None:
     assert meta._names_a_position(link) is is_position
 

@@ -17,6 +17,7 @@ from relrag_pipelines.sources.contacts import read, recognise
 from relrag_pipelines.sources.contacts.contact import person
 from relrag_pipelines.sources.contacts.vcard import cards, unescape
 from tests import cost
+from tests.cases import cases
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
 
@@ -122,17 +123,7 @@ def test_a_picture_of_a_megabyte_is_passed_over(tmp_path: Path, photo: Callable[
     assert cost.exponent(lambda one: contacts(tmp_path, one), pictured, 1_000_000) < cost.LINEAR
 
 
-@pytest.mark.parametrize(
-    ("line", "value"),
-    [
-        ("BDAY:1980-09-17", "1980-09-17"),
-        ("BDAY:19800917", "1980-09-17"),
-        ("BDAY:--0614", "06-14"),
-        ("BDAY:1980-09-17T00:00:00Z", "1980-09-17"),
-        ("BDAY;X-APPLE-OMIT-YEAR=1604:1604-06-14", "06-14"),
-        ("BDAY;VALUE=text:in spring", "in spring"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "birthdays"))
 def test_birthdays(tmp_path: Path, line: str, value: str) -> None:
     (record,), _ = contacts(tmp_path, card("FN:Dana", line))
     assert record.extra["facts"] == [{"predicate": "birthday", "value": value}]
@@ -168,18 +159,7 @@ def test_relations_are_records_that_pin_both_ends(tmp_path: Path) -> None:
     assert spouse.text == "Tal: spouse of Noa"
 
 
-@pytest.mark.parametrize(
-    ("written", "type_"),
-    [
-        ("X-ABRELATEDNAMES;TYPE=brother:Gilad", "brother"),
-        ("X-ABRELATEDNAMES;type=pref:Gilad", "related"),
-        ("item1.X-ABRELATEDNAMES;type=pref:Gilad\nitem1.X-ABLabel:_$!<Brother>!$_", "brother"),
-        ("RELATED;TYPE=emergency,spouse;VALUE=text:Gilad", "spouse"),
-        ('RELATED;TYPE="pref,co-worker":Gilad', "co_worker"),
-        ("RELATED;VALUE=text:Gilad", "related"),
-        ("RELATED;TYPE=emergency:Gilad", "emergency"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_somebody_is_to_another_is_the_type_that_tells_most"))
 def test_what_somebody_is_to_another_is_the_type_that_tells_most(tmp_path: Path, written: str, type_: str) -> None:
     records, failures = contacts(tmp_path, card("FN:Dana", *written.split("\n"), version="4.0"))
     assert failures == []

@@ -11,6 +11,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from relrag_pipelines.sources.document.document_text import DocumentError
 from relrag_pipelines.sources.document.page_picture import missing_words, page_picture
+from tests.cases import cases
 
 LINES = ["The tenant pays nine hundred a month.", "Call Dana on 052-123-4567 about 3 keys.", "Signed in Haifa."]
 REDACTED = (
@@ -165,17 +166,7 @@ def test_a_scan_is_not_shown() -> None:
     assert page_picture(pdf([], image=True), 1, "the quote").is_scan
 
 
-@pytest.mark.parametrize(
-    ("words", "redacted", "covered"),
-    [
-        ("Call 052-123-4567 now", "Call <PHONE:k1:ab> now", ["052-123-4567"]),
-        ("call 052 123 4567 or 123", "call <PHONE> or 123", ["052", "4567"]),
-        ("write to dana@x.example", "write to", ["dana@x.example"]),
-        ("dana at x dot example", "<EMAIL>", ["dana", "at", "x", "dot", "example"]),
-        ("exam- ple pages", "example pages", []),
-        ("a b c", "c b a", []),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "words_that_the_redacted_text_does_not_have"))
 def test_words_that_the_redacted_text_does_not_have(words: str, redacted: str, covered: list[str]) -> None:
     given = words.split()
     found = [given[place] for place in missing_words(given, redacted)]

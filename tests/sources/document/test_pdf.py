@@ -17,6 +17,7 @@ from relrag_pipelines.sources.document import extract, garbled_text, pdf
 from relrag_pipelines.sources.document.document_text import DocumentText
 from relrag_pipelines.sources.document.pdf_tables import Cell, PdfLine, layout
 from tests import cost
+from tests.cases import cases
 
 
 def make(*pages: list[str], **options: object) -> bytes:
@@ -91,21 +92,7 @@ def test_section_numbers_stay_with_their_lines(shared_data: Path) -> None:
     assert "\n.2 Available information relative to the project is included in Section 00 00 45 – Description\n" in text
 
 
-@pytest.mark.parametrize(
-    ("lines", "text"),
-    [
-        (["an exam-", "ple of it"], "an example of it"),
-        (
-            ["it is a real-", "time, a real-time system"],
-            "it is a real-time, a real-time system",
-        ),  # written so elsewhere
-        (["with Anne-", "Marie"], "with Anne-Marie"),  # a capital: the hyphen is part of the name
-        (["invoice INV-", "1187"], "invoice INV-1187"),
-        (["from 2010-", "2015 on"], "from 2010-2015 on"),
-        (["a dash -", "and more"], "a dash -\nand more"),
-        (["soft\xad", "hyphen"], "softhyphen"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "words_broken_by_a_line_end"))
 def test_words_broken_by_a_line_end(lines: list[str], text: str) -> None:
     assert extract(make(lines), "a.pdf").text == text
 
@@ -377,18 +364,7 @@ def test_letters_with_wrong_names_are_a_failure() -> None:
     assert (found.readable, faults(found)) == (False, [("", "garbled_text")])
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Čtvrtek: čtvrt krychle vrstveného krmiva, smlouva č. 12, vlhkost stěn, Brno-střed.",
-        "Szczęście, wstrząs, chrząszcz brzmi w trzcinie w Szczebrzeszynie.",
-        "Schlechtwetterfrontdurchzug, Angstschweiß, Rechtsschutzversicherung",
-        "ACGT TTGA CCGA GGCT ACCA TTAG GGAC CATG ACGT TTGA CCGA GGCT ACCA",
-        "4f6a 9bce 00ff 1d2c deadbeef cafe 3c3c 77aa 4f6a 9bce 00ff 1d2c",
-        "12.50 7.20 8,100.00 CZK 13.4.2024 17:20 100 % 55 kg 12 x 4 = 48",
-        "def rst(x): return xs[n] if n < len(xs) else None  # str, int, dict",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "unusual_texts_are_texts"))
 def test_unusual_texts_are_texts(line: str) -> None:
     assert not garbled_text._lacks_vowels("\n".join([line] * 12))
     assert garbled_text._unusual_share("\n".join([line] * 12)) == 0

@@ -3,6 +3,7 @@
 import pytest
 
 from relrag_pipelines.sources.git.issue_references import commits, issues
+from tests.cases import cases
 
 KNOWN = sorted(["a3b2c1d8" + "0" * 32, "a3b2c1ff" + "1" * 32, "1234567" + "8" * 33, "f" * 64])
 OWN = KNOWN[1]
@@ -34,17 +35,6 @@ def test_a_short_hash_that_two_commits_share_names_neither() -> None:
     assert commits("see abcdef1", "", sorted(["abcdef12" + "0" * 32, "abcdef13" + "0" * 32])) == []
 
 
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        ("Merge pull request #12 from x/y", ["web#12"]),
-        ("fixes #12, #13 and GH-14", ["web#12", "web#13", "web#14"]),
-        ("see firma/api#5 and (#6)", ["firma/api#5", "web#6"]),
-        ("ABC-123: JIRA2-4", ["ABC-123", "JIRA2-4"]),
-        ("INV-1187 and order 204881736", ["INV-1187", "204881736"]),
-        ("UTF-8, SHA-256, ISO-8601, RFC-2822, X-1, a#1, &#39; /#2 and #1a", []),
-        ("page.html#12 v1.2-3 ABC-0", []),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "issues"))
 def test_issues(message: str, expected: list[str]) -> None:
     assert issues(message, "web") == expected

@@ -20,6 +20,7 @@ from relrag_pipelines.sources.legacy import is_repeated, join_parts
 from relrag_pipelines.sources.legacy.local_collection import STORAGE
 from relrag_pipelines.stores.table_schema import to_table
 from tests import legacy_collection as older
+from tests.cases import cases
 
 KIND = KINDS["legacy"]
 
@@ -97,35 +98,12 @@ def test_a_window_whose_messages_are_not_all_there_is_kept(tmp_path: Path, keys:
     assert "piano" in window.text
 
 
-@pytest.mark.parametrize(
-    ("window", "messages", "repeated"),
-    [
-        ("Dana: one\nPetr: two", ["one", "two"], True),
-        ("Dana: one\nPetr: two", ["one"], False),
-        ("Dana: first line\nsecond line", ["first line\nsecond line"], True),
-        ("[15/02/2024 17:00] Dana in Hikers: at 7: sharp", ["at 7: sharp"], True),
-        ("Dana: see you", ["you"], False),
-        ("Dana: one", [], False),
-        ("Dana: one", [" "], False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_a_window_repeats"))
 def test_what_a_window_repeats(window: str, messages: list[str], repeated: bool) -> None:
     assert is_repeated(window, messages) is repeated
 
 
-@pytest.mark.parametrize(
-    ("texts", "whole"),
-    [
-        (["one"], "one"),
-        (["one", "two"], "one\n\ntwo"),
-        (["The end of it is shared here.", "is shared here. And more."], "The end of it is shared here."
-                                                                         "\n\nis shared here. And more."),
-        (["and the end of it is shared.", "end of it is shared. And more."], "and the end of it is shared. And more."),
-        (["the whole of it", "the whole of it"], "the whole of it\n\nthe whole of it"),
-        (["the whole of the part", "the whole of the part"], "the whole of the part"),
-        ([], ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*cases(__file__, "parts_are_joined_and_what_two_share_stands_once"))
 def test_parts_are_joined_and_what_two_share_stands_once(texts: list[str], whole: str) -> None:
     assert join_parts(texts) == whole
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as some
 from relrag_pipelines.legacy.backfill import universal
 from relrag_pipelines.sources.legacy.payload import GRAPH_FIELDS, PointFields, parse
 from tests import legacy_collection as older
+from tests.cases import cases
 
 ZONE = "Europe/Prague"
 
@@ -21,48 +22,14 @@ def read(**payload: Any) -> PointFields:
     return found
 
 
-@pytest.mark.parametrize(
-    ("payload", "asset_id", "position"),
-    [
-        ({"source": "gmail", "source_id": "gmail:18d1"}, "gmail:18d1", 0),
-        ({"source": "gmail", "source_id": "18d1"}, "gmail:18d1", 0),
-        ({"source": "email", "source_id": "email:18d1"}, "gmail:18d1", 0),
-        ({"source": "gmail", "source_id": "gmail:18d1:att:a:b.pdf"}, "gmail:18d1:att:a:b.pdf", 0),
-        ({"source": "gmail", "source_id": "gmail:18d1", "chunk_index": "3"}, "gmail:18d1", 3),
-        ({"source": "paperless", "source_id": "paperless:42", "chunk_index": 2}, "paperless:42", 2),
-        ({"source": "paperless", "source_id": "paperless:42:chunk:3"}, "paperless:42", 3),
-        ({"source": "paperless", "source_id": "paperless:42_chunk_3"}, "paperless:42", 3),
-        ({"source": "paperless", "source_id": "paperless:42:3"}, "paperless:42", 3),
-        ({"source": "call_recording", "source_id": "call_recording:9f8e7d6c:1"}, "call_recording:9f8e7d6c", 1),
-        # no part: the number is the call's own
-        ({"source": "call_recording", "source_id": "call:7"}, "call_recording:call:7", 0),
-        ({"source": "call_recording", "source_id": "call:7:1", "chunk_index": 1}, "call_recording:call:7", 1),
-        ({"source": "manual", "source_id": "file:/home/plan.md:4", "chunk_index": 4}, "manual:file:/home/plan.md", 4),
-        ({"source": "manual", "source_id": "file:/home/plan:4"}, "manual:file:/home/plan:4", 0),
-        ({"source": "whatsapp", "source_id": "1@c.us:1708012800"}, "whatsapp:1@c.us:1708012800", 0),
-        ({"source": "Web Clips!", "source_id": "x"}, "legacy:x", 0),
-        ({"ragSourceType": "EMAIL", "emailMessageId": "<a@b.example>"}, "gmail:a@b.example", 0),
-        ({"ragSourceType": "EMAIL_ATTACHMENT", "emailMessageId": "<a@b.example>", "attachmentIndex": 1},
-         "gmail:a@b.example:1", 0),
-        ({"text": "nothing names it"}, "legacy:7", 0),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*cases(__file__, "the_record_that_a_point_belongs_to"))
 def test_the_record_that_a_point_belongs_to(payload: dict[str, Any], asset_id: str, position: int) -> None:
     found = read(**payload)
     assert (found.asset_id, found.position) == (asset_id, position)
 
 
 @pytest.mark.requirement("S0-84")
-@pytest.mark.parametrize(
-    ("payload", "parent", "type_"),
-    [
-        ({"source_id": "gmail:1:att:a.pdf", "parent_source_id": "gmail:1"}, "gmail:1", "email_attachment"),
-        ({"source_id": "a.pdf", "parent_source_id": "1"}, "gmail:1", "email_attachment"),
-        ({"source_id": "gmail:1:att:a.pdf"}, "gmail:1", "email_attachment"),
-        ({"source_id": "gmail:1"}, None, "email"),
-        ({"source_id": "gmail:1", "parent_source_id": ""}, None, "email"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_part_of_a_mail_names_its_mail"))
 def test_a_part_of_a_mail_names_its_mail(payload: dict[str, Any], parent: str | None, type_: str) -> None:
     found = read(source="gmail", **payload)
     assert (found.parent_asset_id, found.type) == (parent, type_)
@@ -92,19 +59,7 @@ def test_an_old_vector_is_no_field_of_a_record(source: str, vector: str) -> None
 
 
 @pytest.mark.requirement("S2-24")
-@pytest.mark.parametrize(
-    ("notes", "texts"),
-    [
-        ([{"content": "They meet monthly for coffee"}, {"content": "Helped user get first job"}],
-         ["They meet monthly for coffee", "Helped user get first job"]),
-        ([{"content": "A", "created_at": "2024-01-01"}, "B"], ["A", "B"]),
-        ([{"text": "A"}, {"note": "B"}, {"created_at": "2024-01-01"}], ["A", "B"]),
-        ({"content": "A"}, ["A"]),
-        ("A", ["A"]),
-        ([7, None, ""], []),
-        (None, []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*cases(__file__, "notes_of_an_older_relationship_are_texts_however_they_are_stored"))
 def test_notes_of_an_older_relationship_are_texts_however_they_are_stored(notes: Any, texts: list[str]) -> None:
     found = read(source="relationship", relationship_type="mentor", from_name="A B", to_name="C D", notes=notes)
     assert found.extra["relationship"]["notes"] == texts

@@ -5,32 +5,10 @@ import pytest
 from relrag_pipelines.sources.mail import headers
 from relrag_pipelines.sources.mail.charset import codec_name, read
 from relrag_pipelines.sources.mail.vendor_charsets import decode
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("codec", "labels"),
-    [
-        ("utf-8", "UTF-8 utf8 unicode-1-1-utf-8 unicode11utf8 x-unicode20utf8 utf8mb4 'utf-8'"),
-        ("cp1252", "iso-8859-1 ISO_8859-1:1987 latin1 l1 csISOLatin1 iso88591 windows-1252 x-cp1252 cp-1252 win1252"),
-        ("cp1254", "iso-8859-9 latin5 iso88599 windows-1254 x-cp1254"),
-        ("cp1255", "iso-8859-8 iso-8859-8-i csISO88598E visual logical windows-1255"),
-        ("cp874", "iso-8859-11 TIS-620 dos-874 windows-874"),
-        ("cp1250", "windows-1250 cp1250 x-cp1250 win-1250 WINDOWS1250"),
-        ("iso8859-2", "iso-8859-2 iso88592 latin2 csisolatin2"),
-        ("iso8859-6", "iso-8859-6-e iso-8859-6-i asmo-708 arabic"),
-        ("iso8859-15", "iso-8859-15 csisolatin9 latin9"),
-        ("koi8_u", "koi8-ru"),
-        ("cp866", "ibm866 866 csibm866 dos866"),
-        ("mac_roman", "mac csmacintosh x-mac-roman"),
-        ("cp932", "shift_jis Shift-JIS sjis x-sjis ms_kanji windows-31j ms932 csShiftJIS"),
-        ("euc_jp", "euc-jp x-euc-jp csEUCPkdFmtJapanese eucjp-ms"),
-        ("iso2022_jp", "iso-2022-jp csISO2022JP iso-2022-jp-ms cp50220 cp50221 cp50222"),
-        ("cp949", "euc-kr ks_c_5601-1987 ks_c_5601-1989 KSC5601 ksc_5601 korean windows-949 iso-ir-149 uhc cp949"),
-        ("gb18030", "gb2312 GB_2312-80 gbk x-gbk chinese csGB2312 gb18030 cp936 euc-cn"),
-        ("big5", "big5 big5-hkscs cn-big5 x-x-big5 csbig5 cp950"),
-        (None, "x-unknown unknown-8bit base64 rot13 windows-99999 iso-8859-99"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "labels"))
 def test_labels(codec: str | None, labels: str) -> None:
     assert {label: codec_name(label) for label in labels.split()} == dict.fromkeys(labels.split(), codec)
 

@@ -4,6 +4,7 @@ import pytest
 
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources.mail.copies import text_fingerprint
+from tests.cases import cases
 
 TEXT = "Hello all,\n\nthe pump is fixed.\n-- \nJana\n"
 
@@ -12,24 +13,7 @@ def fingerprint(text: str = TEXT, subject: str = "Pump", *attached: Record) -> s
     return text_fingerprint(text, subject, attached)
 
 
-@pytest.mark.parametrize(
-    "footer",
-    [
-        "_______________________________________________\nPumps mailing list -- pumps@host.example\n"
-        "To unsubscribe send an email to pumps-leave@host.example\n",
-        "---------------------------------------------------------------------\n"
-        "To unsubscribe, e-mail: pumps-unsubscribe@host.example\nFor additional commands, e-mail: x@host.example\n",
-        '\n-- \nYou received this message because you are subscribed to the Google Groups "pumps" group.\n'
-        "To unsubscribe from this group, send email to pumps+unsubscribe@googlegroups.com.\n",
-        "\n-=-=-=-=-=-=-=-=-=-=-=-\nGroups.io Links: You receive all messages sent to this group.\n"
-        "View/Reply Online (#12): https://groups.io/g/pumps/message/12\n-=-=-=-=-=-=-=-=-=-=-=-\n",
-        "\n########################################################################\n\n"
-        "To unsubscribe from the PUMPS list, click the following link:\nhttps://host.example/?SUBED1=PUMPS&A=1\n",
-        "--\nPoštovní konference Čerpadla\nodhlášení: cerpadla-leave@host.example\n",
-        "____\nPumps mailing list\n\n--\nAbbestellen: pumps-leave@host.example\n",
-        "-- \nДля отписки: отписаться можно здесь\n",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "the_footer_of_a_list_says_nothing"))
 def test_the_footer_of_a_list_says_nothing(footer: str) -> None:
     assert fingerprint(TEXT + footer) == fingerprint()
 

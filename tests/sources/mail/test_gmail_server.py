@@ -13,6 +13,7 @@ from relrag_pipelines.sources.mail import gmail_server
 from relrag_pipelines.sources.remote import FetchError, Mirror, Server
 from relrag_pipelines.sources.remote.http_client import HttpClient, Limits
 from relrag_pipelines.sources.remote.secrets import SecretError
+from tests.cases import cases
 from tests.remote_servers import CLIENT, Answer, Gmail, HttpServer, Request, Respond, serve
 
 
@@ -192,22 +193,7 @@ def test_what_is_no_longer_forgotten_is_fetched_again(server: HttpServer, mirror
     assert mirror.paths() == {"a1.eml", "a2.eml", "a3.eml"}
 
 
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/labels", {"labels": [{"name": "no id"}]}),
-        ("/labels", {"labels": 7}),
-        ("/profile", []),
-        ("/messages", {"messages": [{}]}),
-        ("/messages", {"messages": [{"id": "../out"}]}),
-        ("/messages", {"messages": "abc"}),
-        ("/messages", [1]),
-        ("/messages/a2", None),
-        ("/messages/a2", {"id": "a1", "raw": "eA"}),
-        ("/messages/a2", {"id": "a2", "raw": "eA", "labelIds": [[]]}),
-        ("/token", {"access_token": "access-0", "expires_in": "soon"}),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "an_odd_answer_is_a_clear_error"))
 def test_an_odd_answer_is_a_clear_error(account: Gmail, mirror: Mirror, path: str, body: object) -> None:
     says = r"127\.0\.0\.1|an id of a mail that Gmail does not give"
     with serve(answer_instead(account, path, Answer(body))) as server, pytest.raises(FetchError, match=says):

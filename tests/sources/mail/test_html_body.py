@@ -6,50 +6,16 @@ from hypothesis import strategies as st
 
 from relrag_pipelines.sources.mail.html_body import DIVIDER, MAX_QUOTES, to_text
 from tests import cost
+from tests.cases import cases
 from tests.markup import HOSTILE, hostile
 
 
-@pytest.mark.parametrize(
-    ("source", "text"),
-    [
-        ("<h1>Trains</h1><p>To <b>Brno</b>,<br>daily.<h2>Fares</h2>", "# Trains\n\nTo Brno,\ndaily.\n\n## Fares"),
-        ("<div>one</div><div>two</div>three", "one\ntwo\nthree"),
-        ("<p>a   b\n\tc&nbsp;d</p>", "a b c d"),
-        ("<ul><li>a<li>b</ul><ol start=3><li>c<li>d</ol>", "- a\n- b\n\n3. c\n4. d"),
-        ("<pre>\ndef f():\n    return  1\n</pre>", "def f():\n    return  1"),
-        ('<a href="https://example.org/a?b=1">terms</a>', "terms (https://example.org/a?b=1)"),
-        ('<a href="https://example.org">https://example.org</a>', "https://example.org"),
-        ('<a href="mailto:jan@firma.cz?subject=x">write</a>', "write (jan@firma.cz)"),
-        ('<a href="https://example.org/logo"><img src="x.png"></a>seen', "seen"),
-        ("<A HREF='https://example.org/x'>up</A><a href='#top'>!</a>", "up (https://example.org/x)!"),
-        ('<img src="x.png" alt="the pump">', "the pump"),
-        ("<script>if (a < b) x('<p>')</script><style>p{}</style><title>t</title>seen", "seen"),
-        ("<!--[if mso]>Outlook<![endif]--><![if !mso]>seen<![endif]><!-- never closed > after", "seen after"),
-        ("&lt;tag&gt; &amp; soft&shy;hyphen &#17;", "<tag> & softhyphen"),
-        ("<p>unclosed <b>bold<p>next", "unclosed bold\n\nnext"),
-        ("plain 3 < 4 and if a <b then nothing is lost", "plain 3 < 4 and if a <b then nothing is lost"),
-        ('<img alt="a > b">seen', "a > bseen"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "elements"))
 def test_elements(source: str, text: str) -> None:
     assert to_text(source) == text
 
 
-@pytest.mark.parametrize(
-    "hidden",
-    [
-        '<div style="display: none">Preview</div>',
-        '<div style="max-height:0px;overflow:hidden">Preview</div>',
-        "<span style='opacity:0'>Preview</span>",
-        '<div style="visibility:hidden"><div>Pre</div><div>view</div></div>',
-        "<p hidden>Preview<p>",
-        "<p style='display:none'>Preview<div>",
-        '<img src="https://example.org/open?u=1" width="1" height="1" alt="Preview">',
-        "<img style='height:1px;width:1px' alt=Preview>",
-        "<svg><text>Preview</text></svg>",
-        "\u200c \u200c \u200c \u200c \u200c ",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_is_not_shown_goes"))
 def test_what_is_not_shown_goes(hidden: str) -> None:
     assert to_text(f"{hidden}seen") == "seen"
 

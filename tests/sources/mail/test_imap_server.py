@@ -12,6 +12,7 @@ import pytest
 from relrag_pipelines.sources.mail import imap_server
 from relrag_pipelines.sources.mail.imap_server import Limits, decode_utf7
 from relrag_pipelines.sources.remote import FetchError, Mirror, Server
+from tests.cases import cases
 from tests.imap_server import PASSWORD, USER, ImapServer, Mailbox, serve
 
 
@@ -139,20 +140,7 @@ def test_a_refused_command(held: ImapServer, mirror: Mirror, command: str, says:
         fetch(held, mirror, tries=2)
 
 
-@pytest.mark.parametrize(
-    ("instead", "says"),
-    [
-        ({"LIST": []}, "lists no folder, not even INBOX"),
-        ({"LIST": ['* LIST (\\HasNoChildren) "/" "INBOX"']}, "does not list a folder that it opens"),
-        ({"LIST": ['* LIST (\\Noselect) "/" "INBOX"']}, "lists no folder"),
-        ({"UID SEARCH": ["* SEARCH"]}, "holds 3 mails and lists 0; nothing was removed"),
-        ({"UID SEARCH": ["* SEARCH 1 3"]}, "holds 3 mails and lists 2"),
-        ({"UID SEARCH": []}, "holds 3 mails and lists 0"),
-        ({"EXAMINE": ["* 0 EXISTS", "* OK [UIDVALIDITY 8] other", "* OK [UIDNEXT 1] next"]}, "another UIDVALIDITY"),
-        ({"EXAMINE": ["* 3 EXISTS"]}, r"does not say what a folder holds \(EXISTS, UIDVALIDITY\)"),
-        ({"EXAMINE": ["* OK [UIDVALIDITY 7] valid"]}, r"does not say what a folder holds"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_list_that_lacks_mails_removes_nothing"))
 def test_a_list_that_lacks_mails_removes_nothing(
     held: ImapServer, mirror: Mirror, tmp_path: Path, instead: dict[str, list[str]], says: str
 ) -> None:
@@ -194,19 +182,7 @@ def test_a_refusal_of_any_command_is_an_error_or_none(held: ImapServer, mirror: 
         assert len(mirror.paths()) == 4
 
 
-@pytest.mark.parametrize(
-    ("command", "lines"),
-    [
-        ("UID FETCH", ["* 1 FETCH"]),
-        ("UID FETCH", ["* 1 FETCH (UID 1 BODY[] NIL)"]),
-        ("UID FETCH", ["* 1 FETCH (UID 99999999999999999999999 BODY[] {0}", ")"]),
-        ("UID FETCH", ["garbage without a star"]),
-        ("UID SEARCH", ["* SEARCH one two"]),
-        ("EXAMINE", ["* many EXISTS"]),
-        ("LIST", ["* LIST"]),
-        ("CAPABILITY", ["* CAPABILITY"]),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "an_odd_answer_is_a_clear_error_or_a_failure"))
 def test_an_odd_answer_is_a_clear_error_or_a_failure(
     held: ImapServer, mirror: Mirror, tmp_path: Path, command: str, lines: list[str]
 ) -> None:

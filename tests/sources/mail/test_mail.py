@@ -13,6 +13,7 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.mail import gmail_labels, read
 from relrag_pipelines.sources.mail_ids import plain_id
+from tests.cases import case_values, cases
 from tests.conftest import ROOT
 from tests.proofs.mail_fuzz import fuzz, samples_in
 
@@ -62,18 +63,7 @@ def records(data: bytes, tmp_path: Path, reading: ReadContext) -> list[Record]:
     return [one for one in read_bytes(data, tmp_path, reading) if isinstance(one, Record)]
 
 
-@pytest.mark.parametrize(
-    ("written", "found"),
-    [
-        ("Inbox,Important,Opened,My own", ["inbox", "important", "opened", "My own"]),
-        ("Posteingang,Wichtig,Ungelesen,Gesendet", ["inbox", "important", "unread", "sent"]),
-        ("=?UTF-8?Q?Bo=C3=AEte_de_r=C3=A9ception,Non_lus,Messages_envoy=C3=A9s?=", ["inbox", "unread", "sent"]),
-        ("=?UTF-8?Q?Recibidos,No_le=C3=ADdos?=\n =?UTF-8?Q?,Destacados?=", ["inbox", "unread", "starred"]),
-        ("=?UTF-8?Q?Doru=C4=8Den=C3=A1_po=C5=A1ta,D=C5=AFle=C5=BEit=C3=A9,Ko=C5=A1?=", ["inbox", "important", "trash"]),
-        ("=?UTF-8?B?15PXldeQ16gg16DXm9eg16Es15jXmdeV15jXldeq?=", ["inbox", "drafts"]),
-        ('=?UTF-8?Q?Inbox,"Bills,_2025",Inbox,_Rodina?=', ["inbox", "Bills, 2025", "Rodina"]),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "labels_of_gmail"))
 def test_labels_of_gmail(written: str, found: list[str]) -> None:
     assert gmail_labels.parse_labels([written.encode()]) == found
 
@@ -298,22 +288,7 @@ def test_numbers_are_those_of_subject_and_text(tmp_path: Path, reading: ReadCont
     assert record.numbers == ["204881736", "INV-1187"]
 
 
-RAW_NAMES = [
-    # name, charset of its bytes, charset that the mail's text declares, reason
-    ("Rechnung_März.pdf", "iso-8859-1", "iso-8859-1", "Latin-1, as the mail is"),
-    ("Rechnung_März.pdf", "iso-8859-1", "us-ascii", "the mail tells nothing"),
-    ("Rechnung_März.pdf", "iso-8859-1", "utf-8", "the mail is in UTF-8, the name is not"),
-    ("Rechnung_März.pdf", "utf-8", "iso-8859-1", "the name is in UTF-8, the mail is not"),
-    ("naïve café.pdf", "iso-8859-1", "us-ascii", "French"),
-    ("חוזה.pdf", "cp1255", "windows-1255", "Hebrew, as the mail is"),
-    ("חוזה.pdf", "cp1255", "iso-8859-8-i", "Hebrew, by the name of the narrower charset"),
-    ("חוזה.pdf", "cp1255", "us-ascii", "Hebrew, the mail tells nothing"),
-    ("חוזה.pdf", "cp1255", "iso-8859-1", "Hebrew in a mail of Latin-1, in which its bytes mix alphabets"),
-    ("Smlouva č. 5.pdf", "cp1250", "windows-1250", "Czech: one letter, which Latin-1 has as è"),
-    ("účet.pdf", "cp1250", "windows-1250", "Czech: two letters, which French has too"),
-    ("Žádost.pdf", "cp1250", "us-ascii", "Czech, the mail tells nothing"),
-    ("Счёт.pdf", "koi8-r", "koi8-r", "Russian"),
-]
+RAW_NAMES = case_values(__file__, "raw_names")
 
 
 @pytest.mark.parametrize(("name", "charset", "declared", "reason"), RAW_NAMES, ids=[one[3] for one in RAW_NAMES])

@@ -7,6 +7,7 @@ import pytest
 
 from relrag_pipelines.sources.mail import mailbox
 from relrag_pipelines.sources.mail.mailbox import mails, starts_item_at
+from tests.cases import cases
 
 ONE = b"Subject: one\n\nhello\n"
 TWO = b"Subject: two\n\nworld\n"
@@ -18,18 +19,7 @@ def split(data: bytes, tmp_path: Path, start: int = 0) -> list[bytes]:
     return [mail.data for mail in mails(file, start)]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"From dana@host.example Mon Jan  6 08:40:00 2025",
-        b"From 1820000000000000001@xxx Mon Jan 06 08:40:00 +0000 2025",  # Google Takeout
-        b"From - Mon Jan 06 08:40:00 2025",  # Thunderbird
-        b"From MAILER-DAEMON Fri Jul  8 12:08:34 2011",
-        b"From dana@host.example Mon, 6 Jan 2025 08:40:00 +0100",
-        b"From dana@host.example  2025-01-06 08:40:00",
-        b"From dana Mon Jan  6 08:40 2025 remote from uucp",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_mail_begins_with_its_from_line.line"))
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_a_mail_begins_with_its_from_line(line: bytes, end: bytes, tmp_path: Path) -> None:
     data = b"".join(line + b"\n" + mail + b"\n" for mail in (ONE, TWO)).replace(b"\n", end)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from relrag_pipelines.sources.mail.html_body import to_text
 from relrag_pipelines.sources.mail.segmentation import segment
 from tests import cost
+from tests.cases import case_values, cases
 
 
 def parts(text: str, subject: str = "") -> list[tuple[str, str]]:
@@ -17,25 +18,7 @@ def parts(text: str, subject: str = "") -> list[tuple[str, str]]:
     return [(span.kind, text[span.start : span.end].strip()) for span in found.spans]
 
 
-INTRODUCTIONS = [
-    "On Mon, Jan 15, 2024 at 10:15 AM Dana Levi <dana@example.org> wrote:",
-    "On Mon, Jan 15, 2024 at 10:15 AM Dana Levi <dana.levi@a-long-name.example.org>\nwrote:",
-    "On Jan 15, 2024, at 10:15, Dana Levi <dana@example.org> wrote:",
-    "On 15/01/2024 10:15, Dana Levi wrote:",
-    "On Monday, January 15th, 2024 at 10:15 AM, Dana <dana@example.org> wrote:",
-    "2024-01-15 10:15 GMT+01:00 Dana Levi <dana@example.org>:",
-    "\u202bבתאריך יום ב׳, 15 בינו׳ 2024 ב-10:15 מאת \u202aDana\u202c\u200f <\u202adana@example.org\u202c\u200f>:\u202c",
-    "בתאריך 15/01/2024 בשעה 10:15, דנה לוי כתב/ה:",
-    "ב-15 בינו׳ 2024, בשעה 10:15, \u200fדנה לוי \u200f<dana@example.org> כתב/ה:",
-    "Dne 15. 01. 24 v 10:15 Dana Levi napsal(a):",
-    "po 15. 1. 2024 v 10:15 odesílatel Dana Levi <dana@example.org> napsal:",
-    "Am 15.01.24 um 10:15 schrieb Dana Levi:",
-    "Am Mo., 15. Jan. 2024 um 10:15 Uhr schrieb Dana Levi <dana@example.org>:",
-    "Le lun. 15 janv. 2024 à 10:15, Dana Levi <dana@example.org> a écrit :",
-    "Le 15/01/2024 à 10:15, Dana Levi a écrit\u00a0:",
-    "El lun, 15 ene 2024 a las 10:15, Dana Levi (<dana@example.org>) escribió:",
-    "El 15/1/24 a las 10:15, Dana Levi escribió:",
-]
+INTRODUCTIONS = case_values(__file__, "introductions")
 
 
 @pytest.mark.parametrize("introduction", INTRODUCTIONS)
@@ -127,28 +110,7 @@ def test_dividers_above_what_is_answered(divider: str) -> None:
     assert parts(f"Friday.\n\n{divider}\nWhen is it?") == [("fresh", "Friday."), ("quoted", f"{divider}\nWhen is it?")]
 
 
-FORWARDS = [
-    (
-        "---------- Forwarded message ---------",
-        "From: Dana <d@example.org>\nDate: Mon, Jan 15, 2024\nSubject: Pump\nTo: <j@example.org>",
-    ),
-    (
-        "---------- Forwarded message ---------",
-        "\u202bמאת: \u202aDana\u202c\u200f <d@example.org>\u202c\n\u202aDate: יום ב׳\u202c\nSubject: Pump",
-    ),
-    (
-        "-------- Forwarded Message --------",
-        "Subject: \tPump\nDate: \tMon, 15 Jan 2024\nFrom: \tDana\nTo: \tJohn,\n\tJan",
-    ),
-    ("-------- Weitergeleitete Nachricht --------", "Betreff: Pump\nDatum: Mon, 15 Jan 2024\nVon: Dana\nAn: John"),
-    ("-------- Přeposlaná zpráva --------", "Předmět: Pump\nDatum: 15. 1. 2024\nOd: Dana\nKomu: John"),
-    ("-------- Message transféré --------", "Sujet : Pump\nDate : 15/01/2024\nDe : Dana\nPour : John"),
-    ("-------- Mensaje reenviado --------", "Asunto: Pump\nFecha: 15/1/2024\nDe: Dana\nPara: John"),
-    ("---------- הודעה מועברת ----------", "מאת: Dana\nתאריך: 15/1/2024\nנושא: Pump"),
-    ("Begin forwarded message:", "\nFrom: Dana <d@example.org>\nSubject: Pump\nDate: 15 January 2024 at 10:15"),
-    ("Anfang der weitergeleiteten Nachricht:", "\nVon: Dana\nBetreff: Pump\nDatum: 15. Januar 2024"),
-    ("Début du message réexpédié :", "\nDe: Dana\nObjet: Pump\nDate: 15 janvier 2024"),
-]
+FORWARDS = case_values(__file__, "forwards")
 
 
 @pytest.mark.parametrize(("divider", "header"), FORWARDS)
@@ -192,23 +154,7 @@ def test_last_lines_of_phones(line: str) -> None:
     assert parts(f"Friday.\n\n{line}\n\n{quoted}")[1:] == [("signature", line), ("quoted", quoted)]
 
 
-@pytest.mark.parametrize(
-    "disclaimer",
-    [
-        "CONFIDENTIALITY NOTICE: This e-mail is intended only for the person named above. If you have received this\n"
-        "message in error, please notify the sender and delete it.",
-        "הודעה זו מיועדת אך ורק לנמען ועשויה להכיל מידע חסוי. אם קיבלת הודעה זו בטעות, נא להודיע לשולח ולמחוק אותה.",
-        "Tato zpráva je důvěrná a je určena pouze jejímu adresátovi.\n"
-        "Pokud jste ji obdrželi omylem, neprodleně ji smažte.",
-        "Diese E-Mail enthält vertrauliche Informationen. Wenn Sie nicht der richtige Adressat sind oder diese E-Mail\n"
-        "irrtümlich erhalten haben, informieren Sie bitte sofort den Absender und vernichten Sie diese Mail.",
-        "Ce message est confidentiel et destiné exclusivement à ses destinataires. Si vous avez reçu\n"
-        "ce message par erreur, merci de le détruire et d'avertir l'expéditeur.",
-        "Este mensaje es confidencial y va dirigido exclusivamente a su destinatario. Si lo ha recibido por error,\n"
-        "le rogamos que lo elimine y avise al remitente.",
-        "Please consider the environment before printing this e-mail.",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "disclaimers"))
 def test_disclaimers(disclaimer: str) -> None:
     assert parts(f"Friday.\n\n{disclaimer}\n") == [("fresh", "Friday."), ("disclaimer", disclaimer)]
     assert parts(f"Friday.\n-- \nJohn\n{disclaimer}\n") == [

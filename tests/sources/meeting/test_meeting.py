@@ -15,6 +15,7 @@ from relrag_pipelines.sources import KINDS, ReadContext
 from relrag_pipelines.sources.meeting import read, recognise
 from relrag_pipelines.sources.meeting.minutes import parse
 from relrag_query.display.metadata_line import metadata_line
+from tests.cases import cases
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
 READING = ReadContext("meetings", "Europe/Prague", KEYS.id_hash)
@@ -64,38 +65,13 @@ def test_who_takes_part_speaks_though_named_once(tmp_path: Path) -> None:
     assert "speakers" not in record.extra, "nothing says that somebody is called Jan"
 
 
-@pytest.mark.parametrize(
-    ("text", "title", "names", "body"),
-    [
-        ("Porada\nÚčastníci: Jan, Petr\nDatum: 8. 1. 2025\n\nHotovo.", "Porada", ["Jan", "Petr"], "Hotovo."),
-        ("ישיבת צוות\nמשתתפים: שירן, יונה\n\nסיכמנו.", "ישיבת צוות", ["שירן", "יונה"], "סיכמנו."),
-        ("# Weekly\n\n**Participants:** Jan; Petr\n\n## Result\nNone.", "Weekly", ["Jan", "Petr"], "## Result\nNone."),
-        ("# Weekly\n\nParticipants:\n- Jan\n- Petr\n\n- a point", "Weekly", ["Jan", "Petr"], "- a point"),
-        ("Review (2025-01-08)\nAttendees\nJan Novák, Petr Svoboda\nTranscript\nAll said.", "Review (2025-01-08)",
-         ["Jan Novák", "Petr Svoboda"], "Transcript\nAll said."),
-        ("---\ntitle: Budget\nparticipants: Eva, Ota\n---\nAgreed.", "Budget", ["Eva", "Ota"], "Agreed."),
-        ("Title: Budget\nWe talked.", "Budget", [], "We talked."),
-        ("We talked about a lot of things.\nParticipants were loud.", None, [],
-         "We talked about a lot of things.\nParticipants were loud."),
-        ("", None, [], ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*cases(__file__, "heads_of_minutes"))
 def test_heads_of_minutes(text: str, title: str | None, names: list[str], body: str) -> None:
     found = parse(text)
     assert (found.title, found.participants, found.body) == (title, names, body)
 
 
-@pytest.mark.parametrize(
-    ("line", "at_", "quality"),
-    [
-        ("Date: 2025-01-09", "2025-01-09T00:00", "day"),
-        ("Date: 2025-01-09 10:30", "2025-01-09T09:30", "exact"),
-        ("Datum: 9. 1. 2025 10:30", "2025-01-09T09:30", "exact"),
-        ("Date: 2025-01-09T10:30:00Z", "2025-01-09T10:30", "exact"),
-        ("תאריך: 09/01/2025", "2025-01-09T00:00", "day"),
-        ("Date: some Thursday", "2025-01-08T00:00", "day"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_date_in_the_head_counts_before_the_one_in_the_name"))
 def test_a_date_in_the_head_counts_before_the_one_in_the_name(
     tmp_path: Path, line: str, at_: str, quality: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.notes.links import links_of_paths, shown_links
+from tests.cases import cases
 from tests.conftest import ROOT
 from tests.sources.connector import keyed, packed, read, survives
 
@@ -44,21 +45,7 @@ def test_links_are_found_by_name_and_by_path() -> None:
     assert (day(daily), daily.date_quality) == ("2024-04-13", "day")
 
 
-@pytest.mark.parametrize(
-    ("link", "target"),
-    [
-        ("[[Roof]]", "a/Roof.md"),
-        ("[[roof#Costs|the roof]]", "a/Roof.md"),
-        ("![[Roof]]", "a/Roof.md"),
-        ("[[b/Roof]]", "b/c/b/Roof.md"),
-        ("[x](a/Roof.md#part)", "a/Roof.md"),
-        ("[x](My%20notes.md)", "My notes.md"),
-        ("[[My notes.md]]", "My notes.md"),
-        ("[x](https://roof.example/a.md)", None),
-        ("[[Nowhere]]", None),
-        ("[[#Heading]]", None),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "where_a_link_leads"))
 def test_where_a_link_leads(link: str, target: str | None) -> None:
     links = links_of_paths(["a/Roof.md", "b/c/b/Roof.md", "My notes.md", "here.md"])
     assert links.targets(link, "here.md") == [target] * (target is not None)

@@ -6,18 +6,10 @@ import pytest
 
 from relrag_pipelines.sources.remote import FetchError
 from relrag_pipelines.sources.remote.http_client import HttpClient
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://papers.example.org",
-        "http://127.0.0.1:8000",
-        "http://localhost/p",
-        "http://[::1]:8000",
-        "http://127.4.5.6",
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "an_address_that_nobody_else_reads"))
 def test_an_address_that_nobody_else_reads(url: str) -> None:
     HttpClient(url, dict, "the secret").close()
 

@@ -6,23 +6,14 @@ import pytest
 
 from relrag_pipelines.sources.remote import FetchError, Server
 from relrag_pipelines.sources.remote.deletions import missing_items
+from tests.cases import cases
 
 
 def server(*, accept: bool = False) -> Server:
     return Server("https://x.example", "", lambda: "", "the secret", accept_deletions=accept)
 
 
-@pytest.mark.parametrize(
-    ("stored", "listed", "allowed"),
-    [
-        (3, 0, True),  # a few may always go
-        (20, 0, True),
-        (21, 0, False),
-        (100, 79, False),
-        (100, 80, True),  # a fifth
-        (1000, 0, False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_share_that_is_believable"))
 def test_a_share_that_is_believable(stored: int, listed: int, allowed: bool) -> None:
     items, present = {str(number) for number in range(stored)}, {str(number) for number in range(listed)}
     assert missing_items(server(accept=True), "x.example", items, present) == items - present

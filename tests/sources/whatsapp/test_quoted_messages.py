@@ -9,6 +9,7 @@ import pytest
 from relrag_pipelines.sources.whatsapp.quoted_messages import QuotedMessages
 from relrag_query.archive import Archive
 from tests import archive
+from tests.cases import cases
 
 SAID = [
     ("1", "Alex", "Morning! INV-1187 is 8,400₪, VAT wrong"),
@@ -21,26 +22,7 @@ SAID = [
 
 
 @pytest.mark.requirement("S0-15", "S0-38")
-@pytest.mark.parametrize(
-    ("text", "quoted"),
-    [
-        ("> INV-1187 is 8,400₪, VAT wrong", "1"),
-        ("> Morning! INV-1187 is 8,400₪, VAT wrong\nNot touching it", "1"),
-        ("> Alex: Ok\nGood", "2"),
-        ("> Ok\nGood", "2"),
-        ("> The boiler of the\n> cabin is broken again\nI call the plumber", "3"),
-        (">The boiler of the cabin…\nAgain?", "3"),
-        ("> Who has the key?\nI do", "5"),
-        ("> Dana: Who has the key?\nI do", "4"),
-        ("> ההזמנה מוכנה\nתודה", "6"),
-        ("> boiler", ""),
-        ("> oiler of the cab", ""),
-        ("> nobody wrote this here", ""),
-        (">:( that is sad", ""),
-        (">", ""),
-        ("5 > 3, Who has the key?", ""),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "the_message_that_a_text_quotes"))
 def test_the_message_that_a_text_quotes(text: str, quoted: str) -> None:
     said = QuotedMessages()
     for message in SAID:

@@ -220,6 +220,7 @@ def test_a_name_that_changes_is_the_name_of_all_messages(config: Path, waha: Wah
     assert rows(config)["I call the plumber"]["parent_asset_id"] == rows(config)["The boiler leaks again"]["asset_id"]
 
 
+@pytest.mark.usefixtures("without_dagster")
 def test_a_forgotten_message_stays_away_and_its_chat_goes_on(config: Path, waha: Waha) -> None:
     waha.add(DANA, "3EB0A6", FEBRUARY + 360, "My password is sesame", DANA)
     assert sync(config) == 0

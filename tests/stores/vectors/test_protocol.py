@@ -23,11 +23,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.retrieval import batches
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores import vector_store
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors import ChunkFilter, CollectionRef, collection_ref
+from relrag_pipelines.stores.vectors import collection_ref
+from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter
 from tests.stores.qdrant import local, over_http, served_locally
-from tests.stores.test_vectors import name, rows
+from tests.stores.test_vector_store import name, rows
+
+pytestmark = pytest.mark.usefixtures("payload_indexes")
 
 ANGLES = (0, 10, 80, 60, None)
 """of each passage's dense vector in a plane, degrees; the last has none"""
@@ -78,7 +82,7 @@ def cleared(url: str, own: str) -> Iterator[None]:
 def folder(tmp_path: Path, place: Place) -> Path:
     """A store of the five passages, three of them with a dense vector nearby."""
     path = tmp_path / "vectors"
-    assert vectors.build(path, batches(rows(), MEANINGS), dimension=2, collection=place(1)) == 5
+    assert vector_store.build(path, batches(rows(), MEANINGS), dimension=2, collection=place(1)) == 5
     return path
 
 
@@ -90,8 +94,8 @@ def test_the_nearest_span_of_each_passage_is_compared(tmp_path: Path, place: Pla
     """The first passage has spans at 20 and 70 degrees, the third one at 40; the others have none."""
     spans = [[*at(20), *at(70)], None, at(40), [], None]
     path = tmp_path / "vectors"
-    vectors.build(path, batches(rows(), MEANINGS, spans), dimension=2, spans=True, collection=place(1))
-    with closing(vectors.open(path)) as store:
+    vector_store.build(path, batches(rows(), MEANINGS, spans), dimension=2, spans=True, collection=place(1))
+    with closing(vector_store.open(path)) as store:
         found = {
             uuid.UUID(hit.chunk_id).int: hit.score for hit in store.nearest_spans(vector(65), list(map(name, range(5))))
         }
@@ -102,7 +106,7 @@ def test_the_nearest_span_of_each_passage_is_compared(tmp_path: Path, place: Pla
 
 
 def test_a_store_of_an_embedder_without_spans_has_none(folder: Path) -> None:
-    with closing(vectors.open(folder)) as store:
+    with closing(vector_store.open(folder)) as store:
         assert store.nearest_spans(vector(4), [name(0)]) == []
 
 
@@ -111,7 +115,7 @@ def test_a_store_of_an_embedder_without_spans_has_none(folder: Path) -> None:
 @pytest.mark.requirement("S0-22")
 def test_all_backends_answer_alike(folder: Path) -> None:
     """Hits, their order and scores, by words and by meaning; counts; and what filters leave."""
-    with closing(vectors.open(folder)) as store:
+    with closing(vector_store.open(folder)) as store:
         assert store.count() == 5
         hits = store.search("INV-1187 invoice", 10)
         assert numbers(hits) == [1, 0, 2]
@@ -153,7 +157,7 @@ def vector(degrees: float) -> Vectors:
 
 def test_what_is_stored_holds_no_text(folder: Path) -> None:
     """Ids and numbers only; where the passage is another's point, its id too."""
-    found = next(one for one in vectors.payloads(folder) if one["asset_id"] == "gmail:1")
+    found = next(one for one in vector_store.payloads(folder) if one["asset_id"] == "gmail:1")
     assert found.pop("chunk_id", name(1)) == name(1)
     assert found == {
         "asset_id": "gmail:1",
@@ -171,12 +175,12 @@ def test_extend_leaves_the_earlier_generation_as_it_was(folder: Path, place: Pla
     """The new one has a passage more, one fewer, and one under another source; the old one answers as before."""
     new = folder.with_name("new")
     moved = [{**rows()[1], "source": "moved"}, {**rows()[0], "chunk_id": name(9), "text": "A ninth invoice"}]
-    with closing(vectors.open(folder)) as old:
+    with closing(vector_store.open(folder)) as old:
         before = [old.search("invoice", 9), old.nearest(vector(4), 9), [old.count(where) for where, _ in FILTERED]]
-        assert vectors.extend(folder, new, batches(moved, [at(10), at(30)]), [name(0), name(1)], generation=2) == 5
+        assert vector_store.extend(folder, new, batches(moved, [at(10), at(30)]), [name(0), name(1)], generation=2) == 5
         assert [one.chunk_id for one in old.search("invoice", 9)] == [one.chunk_id for one in before[0]]
         assert [old.nearest(vector(4), 9), [old.count(where) for where, _ in FILTERED]] == before[1:]
-    with closing(vectors.open(new)) as store:
+    with closing(vector_store.open(new)) as store:
         assert sorted(numbers(store.search("invoice", 9))) == [1, 2, 9]
         assert numbers(store.nearest(vector(4), 9)) == [1, 9, 3, 2]
         assert (
@@ -189,18 +193,18 @@ def test_extend_leaves_the_earlier_generation_as_it_was(folder: Path, place: Pla
             1,
         )
         assert store.fetch_ids(ChunkFilter(), 9) == [name(number) for number in (1, 2, 3, 4, 9)]
-    assert vectors.missing_parts(new) == vectors.missing_parts(folder) == ""
+    assert vector_store.missing_parts(new) == vector_store.missing_parts(folder) == ""
 
 
 def test_a_killed_extension_is_taken_back_by_the_next(folder: Path, place: Place) -> None:
     """What it added and marked for a generation that never was is not there in the one that gets its number."""
     lost, new = folder.with_name("lost"), folder.with_name("new")
     added = [{**rows()[0], "chunk_id": name(number)} for number in (7, 8)]
-    vectors.extend(folder, lost, batches(added[:1], [at(5)]), [name(2)], generation=2)
-    assert vectors.extend(folder, new, batches(added[1:], [at(5)]), [name(3)], generation=2) == 5
-    with closing(vectors.open(new)) as store:
+    vector_store.extend(folder, lost, batches(added[:1], [at(5)]), [name(2)], generation=2)
+    assert vector_store.extend(folder, new, batches(added[1:], [at(5)]), [name(3)], generation=2) == 5
+    with closing(vector_store.open(new)) as store:
         assert store.fetch_ids(ChunkFilter(), 9) == [name(number) for number in (0, 1, 2, 4, 8)]
-    with closing(vectors.open(folder)) as store:
+    with closing(vector_store.open(folder)) as store:
         assert store.count() == 5
 
 
@@ -208,33 +212,33 @@ def test_a_generation_that_never_was_takes_along_what_it_added(folder: Path, pla
     """Else what was forgotten before it was published would stay where the others are."""
     lost = folder.with_name("lost")
     added = [{**rows()[0], "chunk_id": name(7)}]
-    vectors.extend(folder, lost, batches(added, [at(5)]), [name(2)], generation=2)
-    vectors.delete_remote(lost, [folder])
-    assert len(list(vectors.payloads(folder))) == 5
-    assert all("until" not in payload for payload in vectors.payloads(folder))
-    assert vectors.missing_parts(folder) == ""
+    vector_store.extend(folder, lost, batches(added, [at(5)]), [name(2)], generation=2)
+    vector_store.delete_remote(lost, [folder])
+    assert len(list(vector_store.payloads(folder))) == 5
+    assert all("until" not in payload for payload in vector_store.payloads(folder))
+    assert vector_store.missing_parts(folder) == ""
 
 
 def test_a_generation_that_goes_takes_along_what_it_alone_had(folder: Path, place: Place) -> None:
     """Shared points stay for those that share them; with the last one all goes."""
     new = folder.with_name("new")
-    vectors.extend(folder, new, [], [name(0)], generation=2)
-    vectors.delete_remote(folder, [new])
-    with closing(vectors.open(new)) as store:
+    vector_store.extend(folder, new, [], [name(0)], generation=2)
+    vector_store.delete_remote(folder, [new])
+    with closing(vector_store.open(new)) as store:
         assert numbers(store.search("invoice", 9)) == [1, 2]
-    assert sum(1 for _ in vectors.payloads(new)) == 4
-    vectors.delete_remote(new, [])
+    assert sum(1 for _ in vector_store.payloads(new)) == 4
+    vector_store.delete_remote(new, [])
     if collection_ref.load(new):
-        assert list(vectors.payloads(new)) == []
-        assert vectors.missing_parts(new).endswith(" is not there")
+        assert list(vector_store.payloads(new)) == []
+        assert vector_store.missing_parts(new).endswith(" is not there")
 
 
 def test_an_empty_archive(tmp_path: Path, place: Place) -> None:
     """Nothing is a store too, and can be added to."""
-    assert vectors.build(tmp_path / "v", [], collection=place(1)) == 0
-    with closing(vectors.open(tmp_path / "v")) as store:
+    assert vector_store.build(tmp_path / "v", [], collection=place(1)) == 0
+    with closing(vector_store.open(tmp_path / "v")) as store:
         assert (store.count(), store.search("invoice", 5), store.fetch_ids(ChunkFilter(), 5)) == (0, [], [])
-    assert vectors.extend(tmp_path / "v", tmp_path / "w", batches(rows()[:2]), [], generation=2) == 2
+    assert vector_store.extend(tmp_path / "v", tmp_path / "w", batches(rows()[:2]), [], generation=2) == 2
 
 
 def test_words_weigh_alike_in_a_larger_archive(tmp_path: Path, place: Place) -> None:
@@ -242,9 +246,9 @@ def test_words_weigh_alike_in_a_larger_archive(tmp_path: Path, place: Place) -> 
     said = ["pump", "cellar", "leak", "invoice", "water", "lease", "boiler", "key", "cabin", "sled", "ladder", "quote"]
     texts = [" ".join(said[number * step % 12] for step in range(1, 6)) for number in range(200)]
     given = [{"chunk_id": name(number), "text": text} for number, text in enumerate(texts)]
-    vectors.build(tmp_path / "edge", batches(given))
-    vectors.build(tmp_path / "other", batches(given), collection=place(1))
-    with closing(vectors.open(tmp_path / "edge")) as edge, closing(vectors.open(tmp_path / "other")) as other:
+    vector_store.build(tmp_path / "edge", batches(given))
+    vector_store.build(tmp_path / "other", batches(given), collection=place(1))
+    with closing(vector_store.open(tmp_path / "edge")) as edge, closing(vector_store.open(tmp_path / "other")) as other:
         for question in ("pump in the cellar", "boiler key", "who has the sled?", "water"):
             wanted, got = edge.search(question, 200), other.search(question, 200)
             assert {hit.chunk_id: pytest.approx(hit.score, rel=1e-4) for hit in wanted} == dict(got)
@@ -261,8 +265,8 @@ def test_what_a_server_is_told(tmp_path: Path, quantization: str) -> None:
     with warnings.catch_warnings(), over_http(local(), asked) as url:
         warnings.simplefilter("ignore")
         place = CollectionRef(url, "c", 1, quantization=quantization)
-        vectors.build(tmp_path / "v", batches(rows(), MEANINGS), dimension=2, collection=place)
-        with closing(vectors.open(tmp_path / "v")) as store:
+        vector_store.build(tmp_path / "v", batches(rows(), MEANINGS), dimension=2, collection=place)
+        with closing(vector_store.open(tmp_path / "v")) as store:
             store.nearest(vector(4), 3)
     said = [(what.partition(" ")[0], what.rpartition("/")[2], json.loads(body or b"{}")) for what, body in asked]
     (made,) = [body for method, path, body in said if (method, path) == ("PUT", "c")]
@@ -300,7 +304,7 @@ def test_every_generation_keeps_what_it_was_published_with(steps: list[tuple[set
         served_locally(patched, local()),
     ):
         folder, held = Path(name_of_folder), dict.fromkeys(range(3), "first")
-        vectors.build(folder / "1", batches(payloads(held)), collection=CollectionRef("http://local:6333", "c", 1))
+        vector_store.build(folder / "1", batches(payloads(held)), collection=CollectionRef("http://local:6333", "c", 1))
         published = {1: held}
         for gone, new, killed in steps:
             newest = max(published)
@@ -310,13 +314,13 @@ def test_every_generation_keeps_what_it_was_published_with(steps: list[tuple[set
             now = kept | dict.fromkeys(new, f"in {number}")
             path = folder / ("killed" if killed else str(number))
             given_now = batches(payloads(dict.fromkeys(new, f"in {number}"))) if new else []
-            assert vectors.extend(
+            assert vector_store.extend(
                 folder / str(newest), path, given_now, [name(one) for one in gone], map, number
             ) == len(now)
             if not killed:
                 published[number] = now
         for number, expected in published.items():
-            with closing(vectors.open(folder / str(number))) as store:
+            with closing(vector_store.open(folder / str(number))) as store:
                 assert store.fetch_ids(ChunkFilter(), 99) == [name(one) for one in sorted(expected)]
                 for said in set(expected.values()):
                     known = [name(one) for one in sorted(expected) if expected[one] == said]

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from bench.retrieval import batches
-from relrag_pipelines.stores import vectors
-from relrag_pipelines.stores.vectors import CollectionRef, StoreError, server_connection, server_index
+from relrag_pipelines.stores import vector_store
+from relrag_pipelines.stores.vectors import server_connection, server_index
+from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
+from relrag_pipelines.stores.vectors.protocol import StoreError
+from tests.cases import cases
 from tests.stores.qdrant import answering
-from tests.stores.test_vectors import rows
+from tests.stores.test_vector_store import rows
 
 SECRET = "a-very-secret-key"
 ROOT = (200, json.dumps({"title": "qdrant - vector search engine", "version": "1.20.0"}))
@@ -29,7 +32,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def said_of(url: str) -> str:
     with pytest.raises(StoreError) as raised:
-        vectors.server_info(url, 2)
+        vector_store.server_info(url, 2)
     assert SECRET not in str(raised.value)
     assert url in str(raised.value)
     assert raised.value.__cause__ is None
@@ -39,7 +42,7 @@ def said_of(url: str) -> str:
 def test_a_server_that_answers() -> None:
     """The version without a key, the collections with it."""
     with answering({"/": ROOT, "/collections": NONE}) as (url, asked):
-        assert vectors.server_info(url) == ("1.20.0", [])
+        assert vector_store.server_info(url) == ("1.20.0", [])
     assert asked[0] == f"GET / {SECRET}"
 
 
@@ -60,17 +63,7 @@ def test_a_server_that_never_answers() -> None:
         assert "could not be reached (ReadTimeout)" in said_of(f"http://127.0.0.1:{silent.getsockname()[1]}")
 
 
-@pytest.mark.parametrize(
-    ("status", "words"),
-    [
-        (401, "does not accept the key (401); check QDRANT_API_KEY"),
-        (403, "does not allow this key to do that (403); check QDRANT_API_KEY"),
-        (404, "the collection is gone, `relrag verify --repair` makes it again, or the address is wrong"),
-        (429, "still refuses for too many requests (429)"),
-        (503, "failed (503); what is published is still there"),
-        (400, "does not accept the request (400)"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_is_refused"))
 def test_what_is_refused(status: int, words: str) -> None:
     refused = (status, json.dumps({"status": {"error": "this may quote a passage"}}))
     with answering({"/": ROOT, "/collections": refused}) as (url, _):
@@ -99,9 +92,9 @@ def test_writes_are_tried_again_and_reads_are_not(tmp_path: Path) -> None:
     given = {"/": ROOT, "/collections": NONE, "/collections/c": made, "/collections/c/index": busy}
     with answering(given) as (url, asked):
         with pytest.raises(StoreError, match=r"failed \(503\)"):
-            vectors.build(tmp_path / "v", batches(rows()), collection=CollectionRef(url, "c", 1))
+            vector_store.build(tmp_path / "v", batches(rows()), collection=CollectionRef(url, "c", 1))
         assert [one.split()[1].partition("?")[0] for one in asked].count("/collections/c/index") == 3
-        place = vectors.collection(tmp_path / "v")
+        place = vector_store.collection(tmp_path / "v")
         assert place == CollectionRef(url, "c", 1)
         assert place is not None
         assert place.points is None

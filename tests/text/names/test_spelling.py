@@ -3,6 +3,7 @@
 import pytest
 
 from relrag_pipelines.text.names.spelling import same
+from tests.cases import cases
 from tests.text.names.across_scripts import counts, own_pairs
 
 
@@ -17,19 +18,6 @@ def test_how_many_listed_names_another_list_has_in_another_script() -> None:
     assert [(one.names, one.found) for one in counts()] == [(630, 471), (1037, 381), (705, 164)]
 
 
-@pytest.mark.parametrize(
-    ("hebrew", "latin", "is_same"),
-    [
-        ("איתמר", "itamar", True),
-        ("איתמר", "tamar", False),
-        ("עידן", "idan", True),
-        ("עידן", "dana", False),
-        ("איתן", "eitan", True),
-        ("איתן", "tina", False),
-        ("איימי", "amy", True),
-        ("איימי", "may", False),
-        ("אילת", "liat", False),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_name_that_begins_with_a_vowel_is_none_without_it"))
 def test_a_name_that_begins_with_a_vowel_is_none_without_it(hebrew: str, latin: str, is_same: bool) -> None:
     assert same(hebrew, latin) is is_same

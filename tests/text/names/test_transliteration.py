@@ -3,22 +3,10 @@
 import pytest
 
 from relrag_pipelines.text.names.transliteration import other_scripts, to_hebrew
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("name", "spelled"),
-    [
-        ("Nadav", {"נדב"}),
-        ("Noa", {"נועה"}),
-        ("Eitan", {"איתן"}),
-        ("David", {"דוד", "דויד"}),  # though it is also a word
-        ("נדב", {"nadav"}),
-        ("נועה", {"noa", "noah"}),
-        ("Иван", {"ivan"}),
-        ("Joel", {"יואל"}),  # not גיל, which may sound so too
-        ("איתמר", {"itamar"}),  # not Tamar
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "a_name_of_the_lists_is_spelled_as_they_have_it"))
 def test_a_name_of_the_lists_is_spelled_as_they_have_it(name: str, spelled: set[str]) -> None:
     assert other_scripts(name) == spelled
 

@@ -25,6 +25,7 @@ from relrag_pipelines.sources.formats.transcript import (
     swap_speakers,
     word_count,
 )
+from tests.cases import case_values, cases
 
 COUNTS = {
     "captions_with_bom.vtt": 4, "comments.vtt": 3, "cue_tags.vtt": 3, "invalid_timeframe_in_cue_text.vtt": 4,
@@ -173,20 +174,7 @@ def test_a_name_before_a_colon_speaks_and_another_word_does_not() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected", "why"),
-    [
-        ("Dana: Hi\nOta: Hello\nDana: Bye\nOta: Ciao\n", ["Dana", "Ota"], "plain"),
-        ("[0:05] Dana: Hi\n[1:07] Ota: Hello\n", ["Dana", "Ota"], "a time in brackets before the name"),
-        ("00:00:05 Dana: Hi\n00:01:07 Ota: Hello\n", ["Dana", "Ota"], "a bare time before the name"),
-        ("Dana (0:05): Hi\nOta (1:07): Hello\n", ["Dana", "Ota"], "a time behind the name"),
-        ("Dana Levi  0:05\nHi\n\nOta   1:07\nHello\n", ["Dana Levi", "Ota"], "Otter and Teams: above what was said"),
-        ("[Dana Levi] 10:01:05\nHi\n[Ota] 10:02:07\nHello\n", ["Dana Levi", "Ota"], "Zoom's saved captions"),
-        ("00:00:05\nDana: Hi\nOta: Hello\nDana: Bye\nOta: Ok\n00:05:00\nDana: So\n", ["Dana", "Ota"], "Meet"),
-        ("שירן: שלום\nיונה: היי\nשירן: מה נשמע\nיונה: טוב\n", ["שירן", "יונה"], "Hebrew"),
-        ("We met at 10:30 and left at 11:15.\nThe end: nothing.\n", [], "prose with times of day"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "text_with_speakers"))
 def test_text_with_speakers(text: str, expected: list[str], why: str) -> None:
     assert speakers(read(text.encode(), ".txt").cues) == expected, why
 
@@ -307,31 +295,7 @@ def test_words_are_compared_without_times_and_speakers() -> None:
     )
 
 
-PIECES = [
-    "WEBVTT",
-    "NOTE x",
-    "1",
-    "00:01.000 --> 00:02.000",
-    "00:00:01,000 --> 00:00:02,000",
-    "0:00:01.000,0:00:02.000",
-    "<v Ann>hi",
-    "<v>",
-    "</v>",
-    "Ann: hi",
-    "a --> b",
-    "-->",
-    "",
-    "",
-    " ",
-    "[0:05] Ann: x",
-    "[0:99]",
-    "Ann  0:05",
-    "\x00",
-    "{",
-    '{"segments": [1, {"text": "a"}]}',
-    "&amp;",
-    "99:99:99.999 --> 1:00:00.000",
-]
+PIECES = case_values(__file__, "pieces")
 
 
 ALIKE = [
@@ -395,27 +359,7 @@ def test_captions_in_which_each_speaks_once(lines: list[str], speakers: list[str
         assert all(not cue.text.startswith(f"{cue.speaker}:") for cue in found.cues)
 
 
-@pytest.mark.parametrize(
-    "found",
-    [
-        [{"type": "message", "user": "U1", "text": "Hi", "ts": "1700000000.1"}],  # Slack
-        {"name": "Hikers", "messages": [{"id": 1, "type": "message", "text": "Hi"}]},  # Telegram
-        [{"text": "Hi", "start": 1}, {"text": "You", "start": 2}],  # a chat
-        [{"text": "Dentist", "start": 1700000000, "end": 1700003600}],  # a calendar
-        {"segments": [{"text": "Turn left", "start": 0, "end": 3, "distance": 80}]},  # a route
-        [{"text": "Prague", "start": 0, "end": 6}, {"text": "Ota", "start": 10, "end": 13}],  # names in a text
-        [{"start": 9, "end": 12, "text": "b"}, {"start": 1, "end": 3, "text": "a"}],  # in no order
-        {"name": "pkg", "version": "1.0", "scripts": {"start": "node ."}},  # package.json
-        {"type": "FeatureCollection", "features": []},  # GeoJSON
-        {"checksum": "x", "roots": {"bookmark_bar": {"children": []}}},  # bookmarks
-        {"timelineObjects": [{"placeVisit": {}}]},  # Takeout
-        {"transcription": [{"text": "Ahoj", "lang": "cs"}]},  # a dictionary
-        [1, "a", None],
-        {"segments": "all"},
-        "text",
-        7,
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "json_of_other_programs_is_no_transcript"))
 def test_json_of_other_programs_is_no_transcript(found: object) -> None:
     with pytest.raises(TranscriptError) as refused:
         read(json.dumps(found).encode(), ".json")

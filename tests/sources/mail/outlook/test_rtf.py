@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from relrag_pipelines.sources.mail.html_body import to_text
 from relrag_pipelines.sources.mail.outlook.rtf import RtfError, read, unpack
 from tests import cost
+from tests.cases import cases
 from tests.sources.mail.outlook.outlook_files import packed_rtf
 
 HELLO = bytes.fromhex(
@@ -43,38 +44,7 @@ def test_packing_and_unpacking(data: bytes) -> None:
     assert unpack(packed_rtf(data)) == data
 
 
-@pytest.mark.parametrize(
-    ("rich", "text"),
-    [
-        (rb"{\rtf1\ansi one\par two\line three\tab four}", "one\ntwo\nthree\tfour"),
-        (rb"{\rtf1\ansi {\fonttbl{\f0 Arial;}{\f1\fcharset2 Symbol;}}{\colortbl;\red0;}seen}", "seen"),
-        (rb"{\rtf1{\*\generator Riched20 10.0;}{\info{\author Dana}}seen{\pict\wmetafile8 0102}}", "seen"),
-        (rb"{\rtf1\ansi\ansicpg1255 \'f9\'ec\'e5\'ed}", "שלום"),
-        (rb"{\rtf1\ansi\ansicpg1250 \'e8erpadlo}", "čerpadlo"),
-        (
-            rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset177 D;}}\f0 caf\'e9 \f1\'f9\'ec}",
-            "café של",
-        ),
-        (rb"{\rtf1\ansi\ansicpg1252\deff1{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset177 D;}}\'f9{\f0\'e9}\'f9}", "שéש"),
-        (rb"{\rtf1\uc1 \u1513?\u1500?{\uc0\u1493\u1501}\u-10179?\u-8704?}", "שלום\U0001f600"),
-        (rb"{\rtf1\uc2 \u1513\'3f\'3f!\u1500??!}", "ש!ל!"),
-        (rb"{\rtf1\ansi\ansicpg932 \'93\'fa\'96{}\'7b}", "日本"),
-        (rb"{\rtf1 \{braces\} and \\ and \~ and \_}", "{braces} and \\ and \xa0 and -"),
-        (
-            rb'{\rtf1 see {\field{\*\fldinst{HYPERLINK "https://a.example/x"}}{\fldrslt{\ul the terms}}} now}',
-            "see the terms (https://a.example/x) now",
-        ),
-        (
-            rb'{\rtf1 {\field{\*\fldinst HYPERLINK "mailto:jan@firma.cz"}{\fldrslt jan@firma.cz}}}',
-            "jan@firma.cz",
-        ),
-        (rb"{\rtf1 \trowd a\cell b\cell\row c\cell d\cell\row}", "a | b | \nc | d | \n"),
-        (b"{\\rtf1 a{\\object{\\*\\objdata \\bin5 {}\\x{}{\\result shown}}b}", "ashownb"),
-        (rb"{\rtf1 {\pntext\'b7\tab}one\par}", "·\tone\n"),
-        (rb"{\rtf1 end} behind the document", "end"),
-        (rb"{\rtf1 never closed {\b bold", "never closed bold"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "rich_text"))
 def test_rich_text(rich: bytes, text: str) -> None:
     assert read(rich) == ("text/plain", text)
 

@@ -19,9 +19,13 @@ from qdrant_edge import EdgeShard
 
 from bench.retrieval import batches
 from relrag_pipelines.files.sparse_files import copy_with_holes
-from relrag_pipelines.stores import generations, vectors
-from relrag_pipelines.stores.vectors import INTEGERS, KEYWORDS, ChunkFilter, VectorStore, local_store
+from relrag_pipelines.stores import generations, vector_store
+from relrag_pipelines.stores.vectors import local_store
+from relrag_pipelines.stores.vectors.protocol import ANYWHERE, APART, INTEGERS, KEYWORDS, ChunkFilter, VectorStore
 from relrag_pipelines.workers import pool as workers
+from tests.cases import cases
+
+pytestmark = pytest.mark.usefixtures("payload_indexes")
 
 
 def name(number: int) -> str:
@@ -77,24 +81,24 @@ def rows(given: list[dict[str, Any]] = ROWS) -> list[dict[str, Any]]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A built store; tests only read it."""
     path = tmp_path_factory.mktemp("store") / "vectors"
-    assert vectors.build(path, batches(rows())) == 5
+    assert vector_store.build(path, batches(rows())) == 5
     return path
 
 
 @pytest.fixture
 def store(folder: Path) -> Iterator[VectorStore]:
     """The store, open."""
-    with closing(vectors.open(folder)) as opened:
+    with closing(vector_store.open(folder)) as opened:
         yield opened
 
 
-def ids_found(store: VectorStore, question: str, where: ChunkFilter = vectors.ANYWHERE) -> list[int]:
+def ids_found(store: VectorStore, question: str, where: ChunkFilter = ANYWHERE) -> list[int]:
     return [uuid.UUID(hit.chunk_id).int for hit in store.search(question, 10, where)]
 
 
 @pytest.mark.requirement("S0-102")
 def test_a_point_lacks_the_fields_that_its_passage_has_not(folder: Path) -> None:
-    by_asset = {payload["asset_id"]: payload for payload in vectors.payloads(folder)}
+    by_asset = {payload["asset_id"]: payload for payload in vector_store.payloads(folder)}
     threads = [row.get("thread_id") for row in ROWS]
     assert None in threads
     assert [by_asset[row["asset_id"]].get("thread_id") for row in rows()] == threads
@@ -102,18 +106,7 @@ def test_a_point_lacks_the_fields_that_its_passage_has_not(folder: Path) -> None
     assert not any({"thread_id", "parent_asset_id"} & by_asset[asset_id].keys() for asset_id in absent)
 
 
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [
-        ("What is wrong with the VAT?", 0),
-        ("8400", 0),
-        ("What did Alex Rubin write?", 0),
-        ("the corrected invoice", 1),
-        ("invoice_v2.pdf", 2),
-        ("kdy se vymenilo cerpadlo", 3),
-        ("kolik bylo na fakturách", 4),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "search"))
 def test_search(store: VectorStore, question: str, first: int) -> None:
     """Text, sender, subject and file name are searched, in three languages."""
     assert ids_found(store, question)[0] == first
@@ -129,8 +122,10 @@ def test_search_scores_fall_and_limit_holds(store: VectorStore) -> None:
 
 def test_equal_scores_come_in_the_order_of_ids(tmp_path: Path) -> None:
     """So the same archive answers alike wherever it is built."""
-    vectors.build(tmp_path / "v", batches([{"chunk_id": name(number), "text": "same words"} for number in (3, 1, 2)]))
-    with closing(vectors.open(tmp_path / "v")) as store:
+    vector_store.build(
+        tmp_path / "v", batches([{"chunk_id": name(number), "text": "same words"} for number in (3, 1, 2)])
+    )
+    with closing(vector_store.open(tmp_path / "v")) as store:
         assert ids_found(store, "words") == [1, 2, 3]
 
 
@@ -209,7 +204,7 @@ def hashes(folder: Path) -> dict[str, str]:
 def test_reading_changes_no_file(folder: Path) -> None:
     """Else the hashes of a published generation would be wrong after the first question."""
     before = hashes(folder)
-    with closing(vectors.open(folder)) as store:
+    with closing(vector_store.open(folder)) as store:
         assert ids_found(store, "invoice", ChunkFilter(person_ids=(7,))) == [1, 2]
     assert hashes(folder) == before
     assert len(before) > 10
@@ -218,10 +213,10 @@ def test_reading_changes_no_file(folder: Path) -> None:
 def test_reading_changes_no_value_where_passages_have_vectors_of_their_spans_too(tmp_path: Path) -> None:
     """Qdrant then writes segment.json anew in one of two orders."""
     row = {"chunk_id": name(1), "text": "note"}
-    vectors.build(tmp_path / "v", batches([row], [[1.0, 0.0]], [[0.0, 1.0]]), dimension=2, spans=True)
+    vector_store.build(tmp_path / "v", batches([row], [[1.0, 0.0]], [[0.0, 1.0]]), dimension=2, spans=True)
     before = hashes(tmp_path / "v")
     for _ in range(9):
-        with closing(vectors.open(tmp_path / "v")) as store:
+        with closing(vector_store.open(tmp_path / "v")) as store:
             assert store.count() == 1
         assert hashes(tmp_path / "v") == before
 
@@ -229,7 +224,7 @@ def test_reading_changes_no_value_where_passages_have_vectors_of_their_spans_too
 def test_many_processes_read_at_once(folder: Path) -> None:
     """While one has it open, two others count; a store with a write-ahead log would let in one only."""
     code = f"from qdrant_edge import *; s = EdgeShard.load({str(folder)!r}); print(s.count(CountRequest()))"
-    with closing(vectors.open(folder)) as store:
+    with closing(vector_store.open(folder)) as store:
         others = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
         assert [other.communicate(timeout=300)[0] for other in others] == ["5\n", "5\n"]
         assert store.count() == 5
@@ -237,9 +232,9 @@ def test_many_processes_read_at_once(folder: Path) -> None:
 
 def test_build_replaces_what_is_there(tmp_path: Path) -> None:
     """An interrupted build leaves nothing behind in the next."""
-    vectors.build(tmp_path / "v", batches(rows()))
-    assert vectors.build(tmp_path / "v", batches(rows()[:2])) == 2
-    with closing(vectors.open(tmp_path / "v")) as store:
+    vector_store.build(tmp_path / "v", batches(rows()))
+    assert vector_store.build(tmp_path / "v", batches(rows()[:2])) == 2
+    with closing(vector_store.open(tmp_path / "v")) as store:
         assert store.count() == 2
 
 
@@ -257,32 +252,32 @@ def test_a_build_that_fails_elsewhere_leaves_nobody_writing(tmp_path: Path) -> N
     (beside,) = pool.executors
     try:
         with pytest.raises(OSError, match="No space left"):
-            vectors.build(tmp_path / "vectors", failing(), executor=beside)
+            vector_store.build(tmp_path / "vectors", failing(), executor=beside)
         shutil.rmtree(tmp_path / "vectors")
-        assert vectors.build(tmp_path / "vectors", many, executor=beside) == 200
+        assert vector_store.build(tmp_path / "vectors", many, executor=beside) == 200
     finally:
         workers.stop_pool(pool)
 
 
 def test_an_empty_archive(tmp_path: Path) -> None:
     """Nothing is a store too."""
-    assert vectors.build(tmp_path / "v", []) == 0
-    with closing(vectors.open(tmp_path / "v")) as store:
+    assert vector_store.build(tmp_path / "v", []) == 0
+    with closing(vector_store.open(tmp_path / "v")) as store:
         assert (store.count(), store.search("invoice", 5), store.fetch_ids(ChunkFilter(), 5)) == (0, [], [])
 
 
 def test_a_folder_without_vectors(tmp_path: Path) -> None:
     """The error says what to do."""
     with pytest.raises(FileNotFoundError, match="holds no vectors; `relrag sync` builds them"):
-        vectors.open(tmp_path)
+        vector_store.open(tmp_path)
 
 
 def test_a_field_that_no_passage_has_gets_its_index_with_the_first_that_has_it(tmp_path: Path) -> None:
-    vectors.build(tmp_path / "old", batches(rows()[3:]))
+    vector_store.build(tmp_path / "old", batches(rows()[3:]))
     assert indexed(tmp_path / "old") == {"asset_id", "chunk_group_id", "source", "kind", "ts"}
-    vectors.extend(tmp_path / "old", tmp_path / "new", batches(rows()), [name(3), name(4)])
+    vector_store.extend(tmp_path / "old", tmp_path / "new", batches(rows()), [name(3), name(4)])
     assert indexed(tmp_path / "new") == {*KEYWORDS, *INTEGERS}
-    with closing(vectors.open(tmp_path / "new")) as store:
+    with closing(vector_store.open(tmp_path / "new")) as store:
         assert store.fetch_ids(ChunkFilter(person_ids=(7,)), 5) == [name(0), name(1), name(2)]
 
 
@@ -297,28 +292,28 @@ def test_another_process_builds_the_same(tmp_path: Path, folder: Path) -> None:
     """In many batches, more than may wait at once."""
     one_by_one = itertools.chain(*(batches([row]) for row in rows()))
     with workers.dedicated_worker(workers.start_pool(1)) as (beside, _):
-        assert vectors.build(tmp_path / "v", one_by_one, executor=beside) == 5
+        assert vector_store.build(tmp_path / "v", one_by_one, executor=beside) == 5
         with pytest.raises(KeyError):  # a fault there is one here
-            vectors.build(
+            vector_store.build(
                 tmp_path / "w", (batch.drop_columns(["source"]) for batch in batches(rows())), executor=beside
             )
-    with closing(vectors.open(tmp_path / "v")) as made, closing(vectors.open(folder)) as here:
+    with closing(vector_store.open(tmp_path / "v")) as made, closing(vector_store.open(folder)) as here:
         for question in ("INV-1187 invoice", "faktury za vodu", "january"):
             assert made.search(question, 5) == here.search(question, 5) != []
 
 
 def test_extend(tmp_path: Path) -> None:
     """A store with one passage more answers like one that was built so; one that was removed is gone."""
-    vectors.build(tmp_path / "old", batches(rows()[:4]))
+    vector_store.build(tmp_path / "old", batches(rows()[:4]))
     before = hashes(tmp_path / "old")
-    assert vectors.extend(tmp_path / "old", tmp_path / "new", batches(rows()[4:]), []) == 5
-    vectors.build(tmp_path / "whole", batches(rows()))
-    with closing(vectors.open(tmp_path / "new")) as new, closing(vectors.open(tmp_path / "whole")) as whole:
+    assert vector_store.extend(tmp_path / "old", tmp_path / "new", batches(rows()[4:]), []) == 5
+    vector_store.build(tmp_path / "whole", batches(rows()))
+    with closing(vector_store.open(tmp_path / "new")) as new, closing(vector_store.open(tmp_path / "whole")) as whole:
         for question in ("INV-1187 invoice", "faktury za vodu", "january"):
             assert new.search(question, 5) == whole.search(question, 5)
         assert new.count(ChunkFilter(sources=("docs",))) == 2
-    assert vectors.extend(tmp_path / "old", tmp_path / "less", [], [name(0)]) == 3
-    with closing(vectors.open(tmp_path / "less")) as less:
+    assert vector_store.extend(tmp_path / "old", tmp_path / "less", [], [name(0)]) == 3
+    with closing(vector_store.open(tmp_path / "less")) as less:
         assert ids_found(less, "INV-1187") == [1]
     assert hashes(tmp_path / "old") == before
 
@@ -326,7 +321,7 @@ def test_extend(tmp_path: Path) -> None:
 def test_a_store_on_a_full_disk_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine writes its configuration whenever it opens a store."""
     place = tmp_path / "store"
-    vectors.build(place, batches(rows()))
+    vector_store.build(place, batches(rows()))
     before, load = hashes(place), EdgeShard.load
 
     def full(folder: str) -> EdgeShard:
@@ -338,9 +333,9 @@ def test_a_store_on_a_full_disk_can_be_read(tmp_path: Path, monkeypatch: pytest.
         return load(folder)
 
     monkeypatch.setattr(local_store, "EdgeShard", SimpleNamespace(load=full))
-    with closing(vectors.open(place)) as opened:
+    with closing(vector_store.open(place)) as opened:
         assert ids_found(opened, "corrected") == [1]
-    assert len(list(vectors.payloads(place))) == len(ROWS)
+    assert len(list(vector_store.payloads(place))) == len(ROWS)
     assert hashes(place) == before
 
 
@@ -364,9 +359,9 @@ def test_copies_keep_their_holes(tmp_path: Path) -> None:
 def test_what_stands_beside_a_mails_text_ranks_below_it(tmp_path: Path) -> None:
     said = {"kind": "gmail", "source": "mail", "text": "The boiler is broken"}
     same = [said | {"section": section} for section in ("quoted", None, "signature")]
-    vectors.build(tmp_path / "store", batches(rows(same)))
-    opened = vectors.open(tmp_path / "store")
+    vector_store.build(tmp_path / "store", batches(rows(same)))
+    opened = vector_store.open(tmp_path / "store")
     fresh, *others = opened.search("boiler", 3)
     opened.close()
     assert fresh.chunk_id == name(1)
-    assert [hit.score for hit in others] == [pytest.approx(vectors.APART * fresh.score)] * 2
+    assert [hit.score for hit in others] == [pytest.approx(APART * fresh.score)] * 2
