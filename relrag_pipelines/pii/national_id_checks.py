@@ -32,7 +32,7 @@ def germany_insurance(number: str) -> bool:
     return sum(sum(divmod(product, 10)) for product in products) % 10 == int(number[-1])
 
 
-def german_health(number: str) -> bool:
+def germany_health(number: str) -> bool:
     """Krankenversichertennummer: a letter and nine digits, of which the last is a checksum; paragraph 290 SGB V."""
     digits = f"{ord(number[0]) - ord('A') + 1:02}{number[1:]}"
     products = (int(digit) * weight for digit, weight in zip(digits[:10], (1, 2) * 5, strict=True))
@@ -72,7 +72,7 @@ def singaporean_identity(number: str) -> bool:
     return letters[(_weighted(number[1:8], (2, 7, 6, 5, 4, 3, 2)) + offset) % 11] == number[8]
 
 
-def spanish_insurance(number: str) -> bool:
+def spain_insurance(number: str) -> bool:
     """Número de afiliación: province and serial number, modulo 97; a serial below 10,000,000 has seven digits."""
     province, serial, remainder = number[:2], number[2:10], int(number[10:])
     whole = f"{province}{serial}" if serial[0] != "0" else f"{province}{serial[1:]}"
@@ -88,7 +88,7 @@ _OWN: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
         british_insurance,
-        german_health,
+        germany_health,
         germany_insurance,
         indian_trader,
         hungary_insurance,
@@ -96,7 +96,7 @@ _OWN: dict[str, Callable[[str], bool]] = {
         korea_resident,
         russia_insurance,
         singaporean_identity,
-        spanish_insurance,
+        spain_insurance,
         any_number,
     )
 }
