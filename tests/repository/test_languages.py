@@ -39,7 +39,6 @@ NAMING = {
     "relrag_pipelines/sources/document/garbled_text.py",
     "relrag_pipelines/sources/formats/charset_detection.py",
     "relrag_pipelines/sources/formats/transcript/speakers.py",
-    "relrag_pipelines/sources/kinds.py",
     "relrag_pipelines/sources/mail/charset.py",
     "relrag_pipelines/sources/mail/gmail_labels.py",
     "relrag_pipelines/sources/mail/localised_dates.py",
