@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import Embedder
-from relrag_pipelines.privacy.keys import Keys, KeysError
+from relrag_pipelines.privacy.keys import Keys, KeysError, new_keys
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Listing
 from relrag_pipelines.stores import archive_regions
@@ -71,6 +71,14 @@ class Workspace:
         if not store.exists() and not (self.settings.home_path / "private").exists():
             return store.create()
         return store.load()
+
+    @property
+    def passing_redactor(self) -> PIIRedactor:
+        """The redactor for a try: where the archive has no keys yet, with keys that are not kept."""
+        from relrag_pipelines.pii import PIIRedactor
+
+        has_keys = self.settings.key_store.exists() or (self.settings.home_path / "private").exists()
+        return PIIRedactor.from_settings(self.settings, self.keys if has_keys else new_keys(), self.regions)
 
     def report(self, what: str, done: int, total: int) -> None:
         """Tells whoever watches how far something is."""

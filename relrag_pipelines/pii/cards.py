@@ -6,26 +6,22 @@ import functools
 import re
 from collections.abc import Iterator
 
-from relrag_pipelines.pii import context_words, ibans
+from relrag_pipelines.pii import card_issuers, context_words, ibans
 from relrag_pipelines.pii.national_ids import SEPARATOR, digits_of, luhn, passes_luhn, strip_html_references
 from relrag_pipelines.pii.normalized_text import WRAP, normalize
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 _GROUPS = re.compile(rf"\d+(?:(?:{SEPARATOR}|[ \u00a0][-\u2010-\u2015][ \u00a0]|\u00a0 | \u00a0|[-.]{WRAP})\d+)*")
 _GROUP = re.compile(r"\d+")
-_MILLISECONDS = re.compile(r"1\d{12}")
-"""milliseconds since 1970, until 2033"""
-_CARD_START = re.compile(r"1|2(?:[2-7]|131)|3|4|5[0-8]|6")
 _ODD_SEPARATOR = re.compile(f"[_/\u00b7{WRAP}]")
 _USUAL_GROUPS = ([4, 4, 4, 4], [4, 6, 5])
 """the only groupings accepted with an unusual separator"""
+_TWO_LINES = [8, 8]
+"""the groups of a card over two lines"""
 _MAX_LINE_CHARS = 200
 """characters of a neighbouring line that are searched for signs of a table"""
 _MAX_GROUPS = 7
 """largest number of groups of at least three digits in nineteen digits, plus one"""
-_SHORT_CARD_START = re.compile(r"50|5[6-8]|6")
-_CARD_WORDS = r"\b(?:(?:credit|debit)?cards?|cc|maestro|visa|master ?card|amex|kart\w{1,3}|karet)\b|כרטיס|אשראי|ויזה"
-_says_card = context_words.lookbehind(_CARD_WORDS, 25)
 _CELL = r" ?[^\w\s]{1,2} ?|\t|[ \u00a0]{2}|[ \t]*\r?\n[> \t]*"
 _IN_CELLS = re.compile(
     rf"\d{{4}}(?<!\d{{5}})(?:(?P<gap>{_CELL})(?:\d{{4}}(?P=gap)){{2}}\d{{4}}"
@@ -36,11 +32,14 @@ _DICTATED = re.compile(
 )
 """digits one by one or in pairs, as dictated"""
 _NEXT_CELL = re.compile(r" ?[|\t]")
+_USUAL = (14, 15, 16)
+"""lengths of most cards"""
+_NEEDS_WORD = (12, 13)
+"""lengths that many other numbers have; the last cards with them were issued in the nineties"""
+_MIN_DICTATED = 14
+"""digits of the shortest dictated card"""
 _PAIR = re.compile(r"\d\d")
 _CODE_LETTERS = re.compile("[A-Z]{2}")
-_DICTATED_CARD = re.compile(r"3[47]\d{13}|3[0689]\d{12}|(?=4|5[0-8]|2[2-7]|35|6)\d{16}|62\d{17}")
-"""by issuer: https://en.wikipedia.org/wiki/Payment_card_number"""
-_CELLS_START = re.compile("3[04-9]|[46]|5[0-8]|2[2-7]")
 _TABLE = re.compile(r"\d(?: ?[,;|] ?|\t|[ \u00a0]{2,})-?[\d$€£₪]|\||\t")
 """signs of a line of a table"""
 
@@ -78,9 +77,10 @@ def _dictated_cards(text: str) -> Iterator[Span]:
     for match in _DICTATED.finditer(text):
         digits = digits_of(match[0])
         if (
-            _DICTATED_CARD.fullmatch(digits)
+            card_issuers.is_issued(digits)
+            and len(digits) >= _MIN_DICTATED
             and passes_luhn(digits)
-            and (_says_card(text, match.start()) or _is_spelt(text, match))
+            and (context_words.says_card(text, match.start()) or _is_spelt(text, match))
         ):
             yield Span(*match.span(), 0.9)
 
@@ -98,9 +98,10 @@ def _is_card_in_cells(text: str, match: re.Match[str]) -> bool:
     """
     start, end = match.span()
     gap = match["gap"] or match["amex"]
-    if not _CELLS_START.match(match[0]) or luhn(digits_of(match[0])) % 10 != 0 or _continues(text, start, end, gap):
+    digits = digits_of(match[0])
+    if not card_issuers.is_issued(digits) or not passes_luhn(digits) or _continues(text, start, end, gap):
         return False
-    if _says_card(text, start):
+    if context_words.says_card(text, start):
         return True
     if (
         _NEXT_CELL.match(text, end)
@@ -141,7 +142,7 @@ def _cards_in_run(text: str, run: re.Match[str]) -> Iterator[Span]:
 def _cards_in(text: str, groups: list[tuple[int, int]], numbers: list[str], odd: bool) -> Iterator[Span]:
     """Cards among groups of digits; `numbers` are their digits, `odd` means that a separator is unusual for cards."""
     for first, (start, _) in enumerate(groups):
-        if not _CARD_START.match(numbers[first]):
+        if numbers[first].startswith("0"):
             continue
         size = even = odd_sum = 0
         for last in range(first, min(first + _MAX_GROUPS, len(groups))):
@@ -158,8 +159,8 @@ def _cards_in(text: str, groups: list[tuple[int, int]], numbers: list[str], odd:
                 size >= 12
                 and even % 10 == 0
                 and (not odd or _is_grouped(text, groups[first : last + 1]))
-                and (size > 12 or _is_short_card(text, start))
-                and not _MILLISECONDS.fullmatch(text, start, end)
+                and _may_be_issued(text, start, "".join(numbers[first : last + 1]))
+                and _context_allows(text, start, size, last == first)
             ):
                 usual = size in (15, 16)
                 yield Span(start, end, 1.0 if usual else 0.9)
@@ -169,11 +170,31 @@ def _cards_in(text: str, groups: list[tuple[int, int]], numbers: list[str], odd:
 
 def _is_grouped(text: str, groups: list[tuple[int, int]]) -> bool:
     lengths = [end - start for start, end in groups]
-    return lengths in _USUAL_GROUPS or not _ODD_SEPARATOR.search(text, groups[0][0], groups[-1][1])
+    start, end = groups[0][0], groups[-1][1]
+    if WRAP in text[start:end] and (lengths == _TWO_LINES or context_words.says_card(text, start)):
+        return True
+    return lengths in _USUAL_GROUPS or not _ODD_SEPARATOR.search(text, start, end)
 
 
-def _is_short_card(text: str, start: int) -> bool:
-    return bool(_SHORT_CARD_START.match(text, start) and _says_card(text, start))
+def _may_be_issued(text: str, start: int, digits: str) -> bool:
+    """Whether an issuer gives the number; behind a word for a card every number of usual length may be one."""
+    return card_issuers.is_issued(digits) or (len(digits) in _USUAL and context_words.says_card(text, start))
+
+
+def _context_allows(text: str, start: int, size: int, is_whole: bool) -> bool:
+    """Whether the words before a number leave it a card.
+
+    Short ones need a word for a card. Digits in one group behind a word for another kind of number are none.
+    """
+    if context_words.says_card(text, start):
+        return True
+    if size in _NEEDS_WORD:
+        return False
+    return not is_whole or context_words.says_account(text, start) or not _is_other(text, start)
+
+
+def _is_other(text: str, start: int) -> bool:
+    return context_words.has_other_context(text, start) or context_words.in_address(text, start)
 
 
 def normalise(number: str) -> str:

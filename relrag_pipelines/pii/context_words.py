@@ -8,10 +8,13 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+import unicodedata
 from collections.abc import Callable
 
 import regex
+from babel import numbers
 
+from relrag_pipelines.pii import number_words
 from relrag_pipelines.pii.number_words import labels
 
 REACH = 48
@@ -52,6 +55,8 @@ _AMOUNT_FOLLOWS = re.compile(
     re.IGNORECASE,
 )
 
+_COUNTED = re.compile(r"[ \t\xa0\u202f]{0,2}([^\W\d_]{1,20}\.?(?![^\W\d_])|[^\w\s])")
+"""the word or sign after a number"""
 _AFTER_CHARS = 24
 _CUT_WORD = re.compile(r"^[^\W_]+")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -107,6 +112,10 @@ def _whole_words(front: str, begin: int) -> str:
     return _CUT_WORD.sub("", front, count=1) if begin else front
 
 
+_CARD_CHARS = 25
+"""characters before a number that are searched for a word for a card"""
+
+
 def forget() -> None:
     """Clears the caches of all tests."""
     for clear in _CACHES:
@@ -119,6 +128,12 @@ has_other_context = _cached(_announces_other)
 """whether the words before an offset announce another kind of number, or an amount"""
 has_reference_context = lookbehind(_REFERENCE, _REFERENCE_CHARS)
 """whether the clause before an offset announces the number of a case, an order, a parcel"""
+
+
+says_card = _cached(lambda front, begin: labels.mentions_card(_whole_words(front, begin)), _CARD_CHARS)
+"""whether a word for a payment card stands near before an offset"""
+says_account = _cached(lambda front, begin: labels.mentions_account(_whole_words(front, begin)), _CARD_CHARS)
+"""whether a word for an account or a payment stands near before an offset"""
 
 
 def is_called_phone(text: str, end: int) -> bool:
@@ -138,7 +153,43 @@ def in_address(text: str, start: int) -> bool:
 
 def is_amount(text: str, end: int) -> bool:
     """Whether the text after a number makes it an amount, or an account with the code of its bank."""
-    return _AMOUNT_FOLLOWS.match(text, end) is not None
+    if _AMOUNT_FOLLOWS.match(text, end) is not None:
+        return True
+    counted = _COUNTED.match(text, end)
+    return counted is not None and (is_currency(counted[1]) or _counts(counted[1].rstrip(".")))
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def is_currency(word: str) -> bool:
+    """Whether it is the sign or the ISO 4217 code of a currency of the countries that number_words/ names."""
+    if len(word) == 1 and unicodedata.category(word) == "Sc":
+        return True
+    return word in _currency_codes()
+
+
+@functools.cache
+def _currency_codes() -> frozenset[str]:
+    regions = {*_CURRENCY_REGIONS, *(region for words in number_words.load() for region in words.region)}
+    return frozenset(code for region in regions for code in numbers.get_territory_currencies(region))
+
+
+_CURRENCY_REGIONS = ("MX", "IN", "CH", "CA", "AU", "AR", "CO", "CL", "ZA")
+"""countries that share the language of another, with its own currency"""
+_counts = functools.lru_cache(maxsize=1 << 12)(labels.amount_behind)
+_CACHES.append(_counts.cache_clear)
+
+
+def is_postcode(text: str, start: int, digits: int) -> bool:
+    """Whether a number with so many digits stands after a word for a postcode."""
+    return digits <= _MAX_POSTCODE_DIGITS and _has_postcode_word(text, start)
+
+
+_MAX_POSTCODE_DIGITS = 8
+_has_postcode_word = _cached(lambda front, begin: labels.postcode_in_front(_whole_words(front, begin)))
+has_phone_noun = _cached(lambda front, begin: labels.phone_noun_in_front(_whole_words(front, begin)))
+"""whether a noun for a phone stands before an offset"""
+has_local_number = _cached(lambda front, begin: labels.local_number_in_front(_whole_words(front, begin)))
+"""whether a word for a number stands before an offset, and none for another kind"""
 
 
 def lower_letters(text: str) -> str:

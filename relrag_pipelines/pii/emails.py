@@ -29,6 +29,12 @@ MAX_DOMAIN_CHARS = 1024
 _LOCAL = regex.compile(r"(?r)\w[!#$%&'*+\-/=?^_`{|}~.\w]*")
 _QUOTED = regex.compile(r'(?r)"[^"\n]{1,64}"')
 _DOMAIN = regex.compile(r"(?:\w+(?:-+\w+)*\.)+[^\W\d_]\w*(?:-+\w+)*")
+_PAYMENT_HANDLE = regex.compile(
+    r"(?:ok(?:hdfcbank|icici|sbi|axis)|ybl|ibl|axl|upi|paytm|pt(?:yes|axis|hdfc|sbi)|apl|yapl|rapl|wa(?:hdfcbank|icici|sbi|axis)"
+    r"|icici|sbi|hdfcbank|axisbank|kotak|fam|freecharge|jupiteraxis|slice|naviaxis)(?![\w.-]\w|\w)",
+    regex.IGNORECASE,
+)
+"""a bank in an address of UPI, India's payments (https://www.npci.org.in/what-we-do/upi/3rd-party-apps)"""
 _SCALE_OR_VERSION = regex.compile(r"\d{1,2}(?:\.\d)?x\.\w+$|\d+\.\d+\.\d+\D")
 _TYPES = mimetypes.MimeTypes()
 """the types that Python knows, without those of this machine"""
@@ -44,7 +50,7 @@ def find(text: str) -> list[Span]:
     done, at = 0, text.find("@")
     while at >= 0:
         local = _LOCAL.match(text, done, at) or _QUOTED.match(text, done, at)
-        domain = _DOMAIN.match(text, at + 1, at + MAX_DOMAIN_CHARS)
+        domain = _DOMAIN.match(text, at + 1, at + MAX_DOMAIN_CHARS) or _PAYMENT_HANDLE.match(text, at + 1)
         if local and domain and not _is_file_or_repository(text, local[0], domain):
             prefix = _PREFIX.match(text, local.start(), at)
             done = domain.end()

@@ -14,6 +14,7 @@ from relrag_pipelines.pii import (
     company_numbers,
     emails,
     ibans,
+    identity_documents,
     national_id_forms,
     national_ids,
     normalized_text,
@@ -21,6 +22,7 @@ from relrag_pipelines.pii import (
     phones,
     spelled_addresses,
 )
+from relrag_pipelines.pii.identity_documents import LICENCE, PASSPORT
 from relrag_pipelines.pii.patterns import PatternEntry
 from relrag_pipelines.pii.phones import spelled_digits
 from relrag_pipelines.pii.spans import Span
@@ -119,8 +121,10 @@ FURTHER = {
         _by_patterns("MAC_ADDRESS", "mac", letters_and_digits),
         _by_patterns("CREDENTIALS", "credentials", str.strip, _DIGIT + "@"),
         _by_patterns("API_KEY", "api_key", str.strip, words=("private key-----",)),
-        _by_patterns("PASSPORT", "passport", letters_and_digits),
-        _by_patterns("DRIVER_LICENSE", "driver_license", letters_and_digits),
+        EntityType("PASSPORT", identity_documents.finder(PASSPORT), identity_documents.normalise, "passport", _DIGIT),
+        EntityType(
+            "DRIVER_LICENSE", identity_documents.finder(LICENCE), identity_documents.normalise, "driver_license", _DIGIT
+        ),
         EntityType("IL_COMPANY_NUMBER", company_numbers.find_israeli, company_numbers.normalise, "il_company", _DIGIT),
         EntityType("CZ_COMPANY_NUMBER", company_numbers.find_ico, company_numbers.normalise, "cz_company", _DIGIT),
         EntityType("CZ_TAX_NUMBER", company_numbers.find_dic, company_numbers.normalise, "cz_tax", _DIGIT),
@@ -142,7 +146,7 @@ def table(file: Path | None = None, regions: tuple[str, ...] = ()) -> Mapping[st
 @functools.lru_cache(64)
 def _extended_table(entries: tuple[patterns.PatternEntry, ...], regions: tuple[str, ...]) -> Mapping[str, EntityType]:
     types_by_name = ENTITIES | FURTHER | _ids_by_presidio_name(regions)
-    types_by_name |= _phones_in(regions) | _ids_in(regions) if regions else {}
+    types_by_name |= _phones_in(regions) | _accounts_in(regions) | _ids_in(regions) if regions else {}
     for entry in entries:
         base = types_by_name.get(entry.entity) or EntityType(entry.entity, None, squeeze, entry.entity, "")
         types_by_name[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
@@ -151,14 +155,29 @@ def _extended_table(entries: tuple[patterns.PatternEntry, ...], regions: tuple[s
 
 def _phones_in(regions: tuple[str, ...]) -> dict[str, EntityType]:
     """The entity of phone numbers for an archive with these home regions."""
-    phone = ENTITIES["PHONE_NUMBER"]
-    find = _memoize(functools.partial(phones.find, regions=regions))
-    return {phone.name: replace(phone, find=find, normalise=functools.partial(phones.normalise, regions=regions))}
+    return _at_home("PHONE_NUMBER", regions, phones.find, phones.normalise)
+
+
+def _accounts_in(regions: tuple[str, ...]) -> dict[str, EntityType]:
+    """The entity of IBANs for an archive with these home regions."""
+    return _at_home("IBAN_CODE", regions, ibans.find, ibans.normalise)
+
+
+def _at_home(
+    name: str, regions: tuple[str, ...], find: Callable[..., list[Span]], normalise: Callable[..., str]
+) -> dict[str, EntityType]:
+    """The entity with a finder and a normalisation that know the home regions."""
+    finder = _memoize(functools.partial(find, regions=regions))
+    return {name: replace(ENTITIES[name], find=finder, normalise=functools.partial(normalise, regions=regions))}
 
 
 def _ids_in(regions: tuple[str, ...]) -> dict[str, EntityType]:
-    """The entity of national ids for an archive with these home regions."""
-    return {NATIONAL_ID: replace(ENTITIES[NATIONAL_ID], find=_memoize(national_id_forms.finder(regions)))}
+    """The entities of national ids for an archive with these home regions."""
+    israeli = _memoize(functools.partial(national_ids.find_israeli_ids, regions=regions))
+    return {
+        NATIONAL_ID: replace(ENTITIES[NATIONAL_ID], find=_memoize(national_id_forms.finder(regions))),
+        "IL_ID_NUMBER": replace(ENTITIES["IL_ID_NUMBER"], find=israeli),
+    }
 
 
 def _ids_by_presidio_name(regions: tuple[str, ...]) -> dict[str, EntityType]:

@@ -31,6 +31,8 @@ _PLACE = rf"{_DEGREES}[°NSEW]{{0,2}}(?:, ?|; ?| ){{1,2}}-?{_DEGREES}"
 _DECIMAL = r"(?:0[.,]\d{4,}|[1-9]\d?,\d{5,}|(?!1\.[2-9]\d{9}(?!\d))[1-9]\.\d{5,}|[1-9]\d\.\d{6,})"
 _DOI = r"10\.\d{4,9}/[^\s\"<>]+"
 _VERSION = r"\d{1,2}\.\d\.\d{1,5}\.\d{1,5}"
+_PROGRAM = r"(?<=[A-Za-z]/)\d{1,4}(?:\.\d{1,5}){2,4}"
+"""`Chrome/121.0.6167.160`"""
 _CLOCK = r"(?:[01]?\d|2[0-3])[.:][0-5]\d ?[-\u2013] ?(?:[01]?\d|2[0-3])[.:][0-5]\d"
 _CARD = r"\d{4}(?P<gap>[ -])\d{4}(?P=gap)\d{4}(?P=gap)\d{4}"
 # 20240115, and pages 0212-0238: both begin alike
@@ -41,7 +43,7 @@ _PAGES = r"(?P<volume>0\d)\d\d[-\u2013](?P=volume)\d\d"
 
 _NOT_PHONES = re.compile(
     rf"(?<![\d+])(?<!\d[\-./()])(?:{_DATE}(?:[\-\u2013]{_DATE})*|{_ISO_DATE}|{_DAY_IN_FILE_NAME}|{_STAMP}|{_NUMBERED_DAY}|{_YEARS}|{_PLACE}"
-    rf"|{_DOI}|(?P<other>{_SECONDS}|{_IPV4}|{_VERSION}|{_CLOCK}|{_CARD}|{_DECIMAL}|{_DAY_IN_DIGITS}|{_PAGES}))(?![\-./()]?\d)"
+    rf"|{_DOI}|{_PROGRAM}|(?P<other>{_SECONDS}|{_IPV4}|{_VERSION}|{_CLOCK}|{_CARD}|{_DECIMAL}|{_DAY_IN_DIGITS}|{_PAGES}))(?![\-./()]?\d)"
 )
 _ACCOUNT = re.compile(r"(?<![^\W_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,4})?(?![^\W_])")
 """the form of an IBAN, whatever its checksum"""

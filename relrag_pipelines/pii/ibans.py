@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from stdnum import numdb
 
-from relrag_pipelines.pii import domestic_accounts
+from relrag_pipelines.pii import domestic_accounts, headless_ibans
 from relrag_pipelines.pii.national_ids import SEPARATOR
-from relrag_pipelines.pii.normalized_text import normalize, plain_digits
+from relrag_pipelines.pii.normalized_text import find_in_both, plain_digits
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 _CELL_END = r"[ \t]{0,4}\r?\n[> \t]{0,8}|\t| ?[,;|] ?"
@@ -37,15 +37,20 @@ _NOT_DIGIT = re.compile(r"[^0-9]+")
 _IBANS = numdb.get("iban")
 
 
-@normalize
-def find(text: str) -> list[Span]:
+def find(text: str, regions: tuple[str, ...] = ()) -> list[Span]:
     """IBANs of any country in the register, with or without separators, that pass the ISO 7064 checksum.
 
-    If there are any, their accounts in domestic form are found too.
+    If there are any, their accounts in domestic form are found too. In archives of the `regions`, also IBANs without
+    the code of the country.
     """
+    return find_in_both(text, functools.partial(_find, regions=regions))
+
+
+def _find(text: str, regions: tuple[str, ...]) -> list[Span]:
     spans = [Span(*match.span(), 1.0) for match in shapes(text) if _is_iban(match[0])]
     if spans:
         spans += domestic_accounts.domestic_spans(text, {_compact(text[start:end]) for start, end, _ in spans})
+    spans += headless_ibans.find(text, regions)
     return resolve_overlaps(spans, text)
 
 
@@ -88,9 +93,10 @@ def _is_iban(text: str) -> bool:
     return len(_NOT_DIGIT.sub("", number)) >= _MIN_DIGITS and _passes_mod_97(number)
 
 
-def normalise(number: str) -> str:
+def normalise(number: str, regions: tuple[str, ...] = ()) -> str:
     """Letters and digits in upper case; for a domestic account number, its IBAN."""
-    return domestic_accounts.iban_of(plain_digits(number)) or _compact(number)
+    plain = plain_digits(number)
+    return domestic_accounts.iban_of(plain) or headless_ibans.iban_of(plain, regions) or _compact(number)
 
 
 def _passes_mod_97(iban: str) -> bool:

@@ -32,6 +32,13 @@ def germany_insurance(number: str) -> bool:
     return sum(sum(divmod(product, 10)) for product in products) % 10 == int(number[-1])
 
 
+def germany_health(number: str) -> bool:
+    """Krankenversichertennummer: a letter and nine digits, of which the last is a checksum; paragraph 290 SGB V."""
+    digits = f"{ord(number[0]) - ord('A') + 1:02}{number[1:]}"
+    products = (int(digit) * weight for digit, weight in zip(digits[:10], (1, 2) * 5, strict=True))
+    return sum(sum(divmod(product, 10)) for product in products) % 10 == int(number[-1])
+
+
 def hungary_insurance(number: str) -> bool:
     """TAJ: digits times 3 and 7 in turn, modulo 10."""
     return _weighted(number[:8], (3, 7) * 4) % 10 == int(number[8])
@@ -40,6 +47,11 @@ def hungary_insurance(number: str) -> bool:
 def hungary_tax(number: str) -> bool:
     """Adóazonosító jel of a person: begins with 8, digits times their place, modulo 11."""
     return number[0] == "8" and _weighted(number[:9], range(1, 10)) % 11 == int(number[9])
+
+
+def indian_trader(number: str) -> bool:
+    """GSTIN of a person: contains the person's PAN, whose fourth letter is a P."""
+    return number[5] == "P" and check("in_.gstin")(number)
 
 
 def korea_resident(number: str) -> bool:
@@ -60,6 +72,13 @@ def singaporean_identity(number: str) -> bool:
     return letters[(_weighted(number[1:8], (2, 7, 6, 5, 4, 3, 2)) + offset) % 11] == number[8]
 
 
+def spain_insurance(number: str) -> bool:
+    """Número de afiliación: province and serial number, modulo 97; a serial below 10,000,000 has seven digits."""
+    province, serial, remainder = number[:2], number[2:10], int(number[10:])
+    whole = f"{province}{serial}" if serial[0] != "0" else f"{province}{serial[1:]}"
+    return int(whole) % 97 == remainder
+
+
 def any_number(number: str) -> bool:
     """Accepts any number except zeros, for ids without a checksum."""
     return number.strip("0") != ""
@@ -69,12 +88,15 @@ _OWN: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
         british_insurance,
+        germany_health,
         germany_insurance,
+        indian_trader,
         hungary_insurance,
         hungary_tax,
         korea_resident,
         russia_insurance,
         singaporean_identity,
+        spain_insurance,
         any_number,
     )
 }

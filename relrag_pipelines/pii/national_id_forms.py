@@ -9,18 +9,22 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import ahocorasick_rs
 
-from relrag_pipelines.pii import context_words, national_id_checks
+from relrag_pipelines.pii import context_words, identity_documents, national_id_checks
 from relrag_pipelines.pii.national_ids import SEPARATOR
 from relrag_pipelines.pii.normalized_text import normalize, plain_digits
+from relrag_pipelines.pii.number_words import labels
+from relrag_pipelines.pii.number_words.matching import fold_in_place
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
+_ANY = "any_number"
+"""the check of ids without a checksum"""
 ANNOUNCED, ALONE = 0.95, 0.8
 """scores, by how an id was recognised"""
 _MAX_GAP_AFTER_LABEL = 40
@@ -29,24 +33,17 @@ _MAX_GAP_BEFORE_LABEL = 6
 """largest number of characters between an id and the label after it"""
 _MAX_CHARS = 48
 """longest id in characters, with separators"""
+_MAX_GAP_UNCHECKED = 24
+"""largest number of characters between a label and an id whose checksum is invalid, or which has none"""
+_MAX_WORDS_UNCHECKED = 3
+"""largest number of words there"""
+_HOLDER_CHARS = 60
+"""characters on either side of an id that are searched for its holder"""
 _CLASSES = {"n": "[0-9]", "a": "[A-Za-z]", "c": "[0-9A-Za-z]"}
 _FIELD = re.compile(r"(\d+)!([nac])")
 _DIGIT = re.compile(r"\d")
 _NOT_ALNUM = re.compile(r"[^0-9A-Za-z]+")
 _SPACED_SCRIPT = re.compile(r"[a-zа-яіїєґα-ω]")
-
-
-class _Fold(dict[int, str]):
-    """Maps letters to lower case without accents, one to one, so that offsets stay the same."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        plain = unicodedata.normalize("NFD", char.lower())[0]
-        self[code] = plain if len(char.lower()) == 1 else char
-        return self[code]
-
-
-_FOLD = _Fold()
 
 
 @dataclass(frozen=True)
@@ -55,8 +52,10 @@ class NationalId:
 
     region: str
     labels: tuple[str, ...]
+    form: str
+    """pattern of its characters next to a label"""
     pattern: re.Pattern[str]
-    """its form next to a label"""
+    """the same, not within a longer number, perhaps with the code of the country"""
     alone: re.Pattern[str] | None
     """its distinctive form, which needs no label"""
     check: str
@@ -64,11 +63,26 @@ class NationalId:
     """whether the signs between its characters are part of the checked value"""
     presidio: str
     """the name of Presidio's entity; empty if it has none"""
+    sure: tuple[str, ...] = ()
+    """labels beside which the checksum does not count, in archives of the country"""
+    holder: tuple[str, ...] = ()
+    """words of which one must stand near; empty if none is needed"""
+
+    @property
+    def has_checksum(self) -> bool:
+        """Whether a number can be invalid."""
+        return self.check != _ANY
 
     def is_valid(self, written: str) -> bool:
-        """Whether the checksum is valid."""
+        """Whether the checksum is valid; the code of the country before the id does not count."""
+        written = self.country.sub("", written, count=1)
         characters = "".join(written.split()) if self.keeps_signs else _NOT_ALNUM.sub("", written)
         return national_id_checks.check(self.check)(characters.upper())
+
+    @functools.cached_property
+    def country(self) -> re.Pattern[str]:
+        """The code of the country before an id: `ES 48615307T`."""
+        return re.compile(rf"^{self.region}[ -]?(?={self.form})", re.IGNORECASE)
 
     def unannounced(self, text: str) -> Iterator[re.Match[str]]:
         """Ids without a label, except after words that announce another kind of number."""
@@ -81,18 +95,28 @@ class NationalId:
 def load() -> tuple[NationalId, ...]:
     """Every kind of id in the table."""
     rows = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["ids"]
-    return tuple(
-        NationalId(
-            row["region"],
-            tuple(label.translate(_FOLD) for label in row["labels"]),
-            _bounded("|".join(map(_form, [row["form"]] if isinstance(row["form"], str) else row["form"]))),
-            _bounded(row["alone"]) if "alone" in row else None,
-            row["check"],
-            row.get("keeps_signs", False),
-            row.get("presidio", ""),
-        )
-        for row in rows
+    return tuple(map(_national_id, rows))
+
+
+def _national_id(row: dict[str, Any]) -> NationalId:
+    forms = [row["form"]] if isinstance(row["form"], str) else row["form"]
+    form = f"(?:{'|'.join(map(_form, forms))})"
+    return NationalId(
+        row["region"],
+        _folded(row["labels"]),
+        form,
+        _bounded(f"(?:(?i:{row['region']})[ -]?)?{form}"),
+        _bounded(row["alone"]) if "alone" in row else None,
+        row["check"],
+        row.get("keeps_signs", False),
+        row.get("presidio", ""),
+        _folded(row.get("sure", ())),
+        _folded(row.get("holder", ())),
     )
+
+
+def _folded(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(fold_in_place, words))
 
 
 def _form(form: str) -> str:
@@ -108,14 +132,16 @@ def _bounded(pattern: str) -> re.Pattern[str]:
 def finder(regions: tuple[str, ...] = (), entity: str = "") -> Callable[[str], list[Span]]:
     """A finder of ids for archives of these countries; `entity` limits it to one of Presidio's entities."""
     kinds = [form for form in load() if not entity or form.presidio == entity]
-    labels = _Labels(kinds)
+    announced = _Labels(kinds, regions)
+    cards = identity_documents.finder(identity_documents.ID_CARD)
     alone = [form for form in kinds if form.region in regions and form.alone]
 
     @normalize
     def find(text: str) -> list[Span]:
         if not _DIGIT.search(text):
             return []
-        spans = [Span(*match.span(), ANNOUNCED) for match in labels.announced(text)]
+        spans = [Span(*match.span(), ANNOUNCED) for match in announced.announced(text)]
+        spans += [] if entity else cards(text)
         spans += [Span(*match.span(), ALONE) for kind in alone for match in kind.unannounced(text)]
         return resolve_overlaps(spans, text)
 
@@ -125,7 +151,8 @@ def finder(regions: tuple[str, ...] = (), entity: str = "") -> Callable[[str], l
 class _Labels:
     """Searches the labels of several kinds of ids in one pass."""
 
-    def __init__(self, kinds: list[NationalId]) -> None:
+    def __init__(self, kinds: list[NationalId], regions: tuple[str, ...]) -> None:
+        self._regions = regions
         self._kinds: dict[str, list[NationalId]] = {}
         for kind in kinds:
             for label in kind.labels:
@@ -135,13 +162,18 @@ class _Labels:
 
     def announced(self, text: str) -> Iterator[re.Match[str]]:
         """Valid ids next to a label."""
-        folded = text.lower() if text.isascii() else text.translate(_FOLD)
+        folded = fold_in_place(text)
         for number, start, end in self._search.find_matches_as_indexes(folded):
-            label = self._labels[number]
             if _is_word(folded, start, end):
-                for kind in self._kinds[label]:
-                    if match := _id_near_label(text, start, end, kind):
-                        yield match
+                yield from self._beside(text, folded, self._labels[number], start, end)
+
+    def _beside(self, text: str, folded: str, label: str, start: int, end: int) -> Iterator[re.Match[str]]:
+        for kind in self._kinds[label]:
+            match = _id_near_label(text, start, end, kind)
+            if match is None and label in kind.sure and kind.region in self._regions:
+                match = _unchecked_id(text, end, kind)
+            if match and _has_holder(folded, match, kind):
+                yield match
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
@@ -153,19 +185,37 @@ def _is_word(text: str, start: int, end: int) -> bool:
 
 def _id_near_label(text: str, start: int, end: int, kind: NationalId) -> re.Match[str] | None:
     """The id after the label, with no other number between them, else the one before it."""
+    if not kind.has_checksum:
+        return _unchecked_id(text, end, kind)
     match = kind.pattern.search(text, end, end + _MAX_GAP_AFTER_LABEL + _MAX_CHARS)
-    if (
-        match
-        and match.start() <= end + _MAX_GAP_AFTER_LABEL
-        and not _DIGIT.search(text, end, match.start())
-        and kind.is_valid(match[0])
-    ):
+    if match and _is_next_number(text, end, match, _MAX_GAP_AFTER_LABEL) and kind.is_valid(match[0]):
         return match
     first = max(0, start - _MAX_GAP_BEFORE_LABEL - _MAX_CHARS)
     for match in kind.pattern.finditer(text, first, start):
         if match.end() >= start - _MAX_GAP_BEFORE_LABEL and kind.is_valid(match[0]):
             return match
     return None
+
+
+def _unchecked_id(text: str, end: int, kind: NationalId) -> re.Match[str] | None:
+    """The id right after the label, whatever its checksum, unless a word between them announces another number."""
+    match = kind.pattern.search(text, end, end + _MAX_GAP_UNCHECKED + _MAX_CHARS)
+    if match is None or not _is_next_number(text, end, match, _MAX_GAP_UNCHECKED):
+        return None
+    gap = text[end : match.start()]
+    if "\n" in gap or len(gap.split()) > _MAX_WORDS_UNCHECKED or labels.phone_in_front(gap):
+        return None
+    return match if _NOT_ALNUM.sub("", match[0]).strip("0") else None
+
+
+def _is_next_number(text: str, end: int, match: re.Match[str], gap: int) -> bool:
+    """Whether the match is near the end of the label, with no other number between them."""
+    return match.start() <= end + gap and not _DIGIT.search(text, end, match.start())
+
+
+def _has_holder(folded: str, match: re.Match[str], kind: NationalId) -> bool:
+    near = folded[max(0, match.start() - _HOLDER_CHARS) : match.end() + _HOLDER_CHARS] if kind.holder else ""
+    return not kind.holder or any(word in near for word in kind.holder)
 
 
 def normalise(number: str) -> str:

@@ -9,9 +9,10 @@ import unicodedata
 from stdnum.cz import rc
 
 from relrag_pipelines.pii import context_words
-from relrag_pipelines.pii.normalized_text import WRAP, normalize, plain_digits
+from relrag_pipelines.pii.normalized_text import WRAP, find_in_both, normalize, plain_digits
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
+ISRAEL = "IL"
 SEPARATOR = f"[- ./_\u00a0\u2002-\u200a\u202f{WRAP}\u3000\u2010-\u2015\u2212\u00b7]"
 
 
@@ -42,6 +43,17 @@ _OTHER_WORDS = (
     r"|item|booking|parcel|model|version|build|objedn\w*|faktur\w*|zak\w{0,5}|zakáz\w*|účet\w*|účtu|inv"
     r"|(?:customer|client) (?:no|nr|num|number|code)|zák\w* č(?:ís\w+)?|číslo zák\w*)(?!\w)|customer ?(?=[#№])"
 )
+_COMPANY_WORDS = (
+    r"(?:(?<![א-ת])[הבלמשוכ]{0,2}(?:ח[\"״'.׳ ]{0,2}פ|ע[\"״'.׳ ]{0,2}ר|(?:מספר |מס['׳.]? ?)?ה?חברה"
+    r"(?: (?:מספר|מס['׳.]?))?|ה?עמותה|ה?תאגיד|תיק ניכויים)\.?"
+    r"|(?<![a-z])(?:company|charity|h\.?p\.?|siren|siret|regon|ein|kpp|routing|aba"
+    r"|бик|кпп|огрн)(?![a-z]))"
+    r"(?:[ \u00a0]?(?:number|no\.?|num|מספר|מס['׳.]?))?[ \u00a0]{0,2}[:.#=-]{0,2}[ \u00a0]{0,2}$"
+)
+_announces_company = context_words.lookbehind(_COMPANY_WORDS, 40)
+_announces_trader = context_words.lookbehind(r"עוסק (?:מורשה|פטור)(?: (?:מספר|מס['׳.]?))?[ :.#=-]{0,4}$", 40)
+_COMPANY_START = "5"
+"""first digit of the numbers of companies and associations; a trader who is a person has the person's id"""
 _SMALL = "".join(letter for letter in map(chr, range(ord("a"), ord("ž") + 1)) if letter.islower())
 _announces_other = context_words.lookbehind(
     rf"(?:(?:{_OTHER_WORDS})[.'׳]?"
@@ -59,19 +71,24 @@ _OTHER_FOLLOWS = re.compile(
 _SAYS_SOME_ID = re.compile(r"(?i:\bid\b)|זהות")
 
 
-@normalize
-def find_israeli_ids(text: str) -> list[Span]:
+def find_israeli_ids(text: str, regions: tuple[str, ...] = ()) -> list[Span]:
     """Israeli identity numbers: nine digits (seven or eight after words for an id) that pass the checksum.
 
     One number in ten passes it, so the words around decide: words for an id raise the score; words that announce an
-    order, an invoice, an account or an amount drop the finding (`order 123456782`, but not `the order of Dana Levi,
-    123456782`). Without either, the finding has a low score.
+    order, an invoice, a company or an amount drop the finding (`order 123456782`, but not `the order of Dana Levi,
+    123456782`). Without either, the finding has a low score, and counts only if Israel is one of the archive's
+    `regions`, or these are unknown.
     """
+    at_home = not regions or ISRAEL in regions
+    return find_in_both(text, functools.partial(_find_israeli_ids, min_score=0.5 if at_home else 0.9))
+
+
+def _find_israeli_ids(text: str, min_score: float) -> list[Span]:
     spans = []
     for match in _ID.finditer(text):
         if _is_id(match[0]):
             score = _id_score(text, *match.span())
-            if score >= (0.95 if len(match[0]) < 9 else 0.5):
+            if score >= (0.95 if len(match[0]) < 9 else min_score):
                 spans.append(Span(*match.span(), score))
     for match in _SPACED_ID.finditer(text):  # other groupings only after words for an id
         if not match[0].isdigit() and _is_id(match[0]) and _id_score(text, *match.span()) >= 0.95:
@@ -121,6 +138,8 @@ def _id_score(text: str, start: int, end: int) -> float:
     after = text[end : end + 40].partition("\n")[0]
     # words between two numbers belong to the second
     after = "" if _OTHER_NUMBER.search(after) else after[:25]
+    if _announces_trader(before, len(before)) and text[start] == _COMPANY_START:
+        return 0.0
     return _score_from_words(before, after)
 
 
@@ -131,7 +150,7 @@ def _score_from_words(before: str, after: str) -> float:
         return 0.95
     if _SAYS_ID.search(after) and not _announces_other(before, len(before)):
         return 0.9
-    if _announces_other(before, len(before)) or _OTHER_FOLLOWS.match(after):
+    if _announces_other(before, len(before)) or _announces_company(before, len(before)) or _OTHER_FOLLOWS.match(after):
         return 0.0
     return 0.85 if _SAYS_SOME_ID.search(before) or _SAYS_SOME_ID.search(after) else 0.5
 

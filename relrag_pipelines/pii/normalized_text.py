@@ -21,7 +21,7 @@ WRAP = "\u205f"
 """a rare space that replaces a line end within a number"""
 
 _WIDE = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0xFF01, 0xFF5F), 0xFE6B)} | dict.fromkeys(
-    (0x3002, 0xFF61), "."
+    (0x2024, 0x3002, 0xFF61), "."
 )
 DIGITS = {
     code: str(unicodedata.decimal(chr(code)))
@@ -116,6 +116,8 @@ def normalize_text(text: str) -> NormalizedText | None:
         changes += _references(plain)
     if spelled_addresses.may_hold(plain):
         changes += spelled_addresses.signs(plain)
+    if "@" in plain:
+        changes += spelled_addresses.apart_endings(plain)
     if not changes and plain == text:
         return None
     return _build(plain, sorted(changes, key=lambda change: (change[0], -change[1])))

@@ -6,6 +6,7 @@ which no recogniser can find anything, and analyses equal texts once.
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -96,6 +97,12 @@ class PIIRedactor:
         """The redactor of an archive's settings; `regions` are the archive's home countries."""
         catalog = EntityCatalog(settings.pii_recognizers_path, settings.pii_language_model_path, tuple(regions))
         return cls(settings.pii_policies, keys, settings.pii_redaction_enabled, settings.pii_allow_list, catalog)
+
+    def switched_on(self) -> PIIRedactor:
+        """The same redactor, but enabled, to show what it would replace."""
+        enabled = copy.copy(self)
+        enabled.enabled = True
+        return enabled
 
     @property
     def regions(self) -> tuple[str, ...]:

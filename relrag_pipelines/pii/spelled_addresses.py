@@ -27,7 +27,16 @@ def _alternatives(words: Iterable[str]) -> str:
     return "|".join(map(regex.escape, words))
 
 
-WORDS = (" at ", "-at-", "_at_", "<at", "*at*", "|at|", '"at"', "'at'", *_words("at"))
+_SPELT_AT = _alternatives(_words("spelt_at"))
+_IN_BRACKETS = _alternatives(_words("bracketed_at"))
+_SIGNS = _alternatives(_words("signs"))
+WORDS = (
+    *(" at ", "-at-", "_at_", "<at", "*at*", "|at|", '"at"', "'at'"),
+    *_words("at"),
+    *_words("signs"),
+    # everyday words stand for @ only before a spelt dot, which is rarer
+    *(f" {word} " for words in _LANGUAGES if words.get("spelt_at") for word in words.get("dot", ())),
+)
 """every such address without one of `@([{&` contains one of these, in lower case"""
 APART = ("@ ", " @", "@&", ";@", "@\t", "\t@", "@\xa0", "\xa0@", "@@", "<@")
 """or one of these"""
@@ -36,10 +45,12 @@ _MAX_DOMAIN_CHARS = 160
 """characters of a domain; without a limit each sign costs a look through the rest of the text"""
 _AT, _WEAK_AT, _DOT_WORD = _alternatives(_words("at")), _alternatives(_words("weak_at")), _alternatives(_words("dot"))
 _BRACKETED = regex.compile(
-    rf"[\[({{<]{_BLANK}?(?:@|\.|{_AT}|{_WEAK_AT}|{_DOT_WORD}){_BLANK}?[\])}}>]", regex.IGNORECASE
+    rf"[\[({{<]{_BLANK}?(?:@|\.|{_AT}|{_WEAK_AT}|{_IN_BRACKETS}|{_DOT_WORD}){_BLANK}?[\])}}>]", regex.IGNORECASE
 )
 _SIGN = regex.compile(
     rf"(?P<bracketed>{_BLANK}?[\[({{<]{_BLANK}?(?:{_AT}|{_WEAK_AT}|@){_BLANK}?[\])}}>]{_BLANK}?)(?=\w)"
+    rf"|(?P<letter>{_BLANK}?[\[({{<]{_BLANK}?(?:{_IN_BRACKETS}){_BLANK}?[\])}}>]{_BLANK}?)(?=\w)"
+    rf"|(?<=\w)(?P<ornament>{_SIGNS})(?=\w)|{_BLANK}{{1,3}}(?P<spelt>{_SPELT_AT}){_BLANK}{{1,3}}(?=\w)"
     rf"|(?<=\w)(?P<joint>[-_*|\"'])(?:{_AT}|{_WEAK_AT})(?P=joint)(?=\w)"
     rf"|{_BLANK}{{1,3}}(?:(?P<word>{_AT})|(?P<at>{_WEAK_AT})|@{{1,3}}){_BLANK}{{1,3}}(?=\w)"
     rf"|(?<=\w)(?P<doubled>@{{2,3}})(?=\w)|(?<=\w)@{{1,3}}{_BLANK}{{1,3}}(?=\w)"
@@ -48,7 +59,8 @@ _SIGN = regex.compile(
 )
 _DOT = (
     rf"(?:{_BLANK}?[\[({{<]{_BLANK}?(?:(?i:{_DOT_WORD})|\.){_BLANK}?[\])}}>]{_BLANK}?"
-    rf"|(?P<dash>[-_])(?i:{_DOT_WORD})[-_]|{_BLANK}{{1,3}}(?i:{_DOT_WORD}){_BLANK}{{1,3}})"
+    rf"|(?P<dash>[-_])(?i:{_DOT_WORD})[-_]|{_BLANK}{{1,3}}(?i:{_DOT_WORD}){_BLANK}{{1,3}}"
+    rf"|{_BLANK}{{1,2}}\.(?:{_BLANK}{{1,2}}|(?=(?:com|net|org)(?!\w))))"
 )
 _LABEL = rf"\w(?>[^\W_]{{0,62}}(?:(?:['׳]|[-_](?!(?i:{_DOT_WORD})[-_]))[^\W_]{{0,62}}){{0,8}})"
 _ENDINGS = (
@@ -56,11 +68,24 @@ _ENDINGS = (
     "|br|mx|ar|cl|tr|gr|ro|bg|hr|si|rs|lt|lv|ee|is|lu|cn|jp|kr|tw|hk|sg|nz|za|by|kz"
     "|online|email|app|dev|קום|נט|אורג|איל|קו"
 )
+_SURE_ENDINGS = (
+    "com|net|org|edu|gov|cz|sk|pl|hu|fr|nl|dk|uk|ru|ua|br|mx|ar|cl|tr|gr|bg|hr|rs|lt|lv|cn|jp|kr|tw|hk|nz|za|kz|il"
+)
+"""endings that are no words, so that no sentence begins with them"""
 _DOMAIN_START = rf"{_LABEL}(?:(?:{_DOT}|\.){_LABEL}){{0,4}}(?:{_DOT}|\.)"
 _DOMAIN = regex.compile(rf"{_DOMAIN_START}(?i:{_ENDINGS})(?![\w-]|\.\w)")
 _ANY_DOMAIN = regex.compile(rf"{_DOMAIN_START}[^\W\d_]{{2,24}}(?![\w-]|\.\w)")
 _GERESH = regex.compile("['׳]")
 _SPELT_DOT = regex.compile(_DOT)
+_SPELT_WORD = regex.compile(rf"(?i){_BLANK}(?:{_DOT_WORD}){_BLANK}")
+"""a dot in words"""
+_APART_ENDING = regex.compile(
+    rf"(?<=\w)@[\w-]{{1,63}}(?:\.[\w-]{{1,63}}){{0,3}}"
+    rf"(?:(?P<after>{_BLANK}{{1,2}}\.)(?=(?i:{_ENDINGS})(?![\w-]|\.\w))"
+    rf"|(?P<before>\.{_BLANK}{{1,2}})(?=(?:(?:co|com|net|org)\.)?(?:{_SURE_ENDINGS})(?![\w-]|\.\w))"
+    r"|(?P<comma>,)(?=(?:com|net|org)(?!\w)))"
+)
+"""a blank before or after the last dot of a domain, or a comma in its place"""
 # Matched backwards from the sign, as in emails.py.
 _LOCAL = regex.compile(rf"(?r)(?<![\w.+-])\w[\w.+-]{{0,62}}(?:{_DOT}[\w.+-]{{1,63}}){{0,3}}")
 _ADDRESS_SIGN = regex.compile(r"[._+\d]")
@@ -125,6 +150,11 @@ def signs(text: str) -> Iterator[tuple[int, int, str]]:
         done = domain.end()
 
 
+def apart_endings(text: str) -> Iterator[tuple[int, int, str]]:
+    """Spans of last dots of domains with blanks beside them: `lola@gmail .com`."""
+    return ((*dot.span(dot.lastgroup or 0), ".") for dot in _APART_ENDING.finditer(text))
+
+
 def _is_certain(sign: regex.Match[str]) -> bool:
     """Whether the sign means an @ in any context."""
     return bool(sign["bracketed"] or sign["word"] or sign["doubled"] or sign["plain"])
@@ -141,6 +171,10 @@ def _is_address(text: str, local: regex.Match[str], sign: regex.Match[str], doma
     """Whether the parts are an address; the surer the sign, the less is asked of them."""
     if _is_certain(sign):
         return True
+    if sign["spelt"]:
+        return _SPELT_WORD.search(domain[0]) is not None and not _is_sentence(local[0], domain[0])
+    if sign["letter"] or sign["ornament"]:
+        return _is_like_address(local[0], domain[0], sign[0])
     if sign["joint"]:
         in_path = context_words.in_address(text, sign.start()) or text.startswith("/", domain.end())
         has_address_sign = _ADDRESS_SIGN.search(local[0]) is not None
@@ -150,6 +184,14 @@ def _is_address(text: str, local: regex.Match[str], sign: regex.Match[str], doma
     if sign["at"]:
         return _is_around_at(local, sign, domain)
     return len(local[0]) > 1 and not _TIME.fullmatch(local[0])
+
+
+def _is_like_address(local: str, domain: str, sign: str) -> bool:
+    """Whether the parts around a letter in brackets or an ornament look like those of an address."""
+    is_glued = not any(char.isspace() for char in sign)
+    if _ADDRESS_SIGN.search(local) or _PROVIDERS.match(domain):
+        return True
+    return is_glued and len(local) > 1 and not _is_sentence(local, domain, _MAILBOXES)
 
 
 def _is_sentence(local: str, domain: str, mailboxes: frozenset[str] = frozenset()) -> bool:

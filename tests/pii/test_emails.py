@@ -61,3 +61,33 @@ def test_long_runs_cost_time_in_proportion(before: str, piece: str, after: str) 
         return before + piece * (size // len(piece)) + after
 
     assert cost.exponent(emails.find, run, 200_000) < cost.LINEAR
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("manda no bia.souza(a)uol.com.br", "bia.souza(a)uol.com.br"),
+        ("elif.kaya [et] gmail [nokta] com", "elif.kaya [et] gmail [nokta] com"),
+        ("mail: elif.kaya et gmail nokta com", "elif.kaya et gmail nokta com"),
+        ("lola.cruz en gmail punto com", "lola.cruz en gmail punto com"),
+        ("priya.s at the rate gmail.com", "priya.s at the rate gmail.com"),
+        ("yuki_sato★docomo.ne.jp です", "yuki_sato★docomo.ne.jp"),
+        ("escribe a lola.cruz@gmail .com", "lola.cruz@gmail .com"),
+        ("jo.harris@btinternet. com", "jo.harris@btinternet. com"),
+        ("jo . harris @ btinternet . com", "jo . harris @ btinternet . com"),
+        ("UPI priya.s@okhdfcbank", "priya.s@okhdfcbank"),
+    ],
+)
+def test_signs_that_are_spelt_or_apart(text: str, address: str) -> None:
+    assert matches(text) == [address]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "write to him@work. In the evening", "option (a) see example.com", "lemonde.fr et orange.fr",
+        "Paul en casa.com", "five ★ hotel.com",
+    ],
+)  # fmt: skip
+def test_signs_in_sentences(text: str) -> None:
+    assert matches(text) == []

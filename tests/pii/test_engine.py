@@ -22,7 +22,17 @@ from presidio_analyzer.nlp_engine import SpacyNlpEngine
 from presidio_anonymizer import AnonymizerEngine
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.pii import PIIRedactor, PolicyError, RedactionError, entities, ner_models, phones
+from relrag_pipelines.pii import (
+    PIIRedactor,
+    PolicyError,
+    RedactionError,
+    card_issuers,
+    context_words,
+    entities,
+    national_ids,
+    ner_models,
+    phones,
+)
 from relrag_pipelines.pii.entities import ENTITIES
 from relrag_pipelines.pii.phones import library
 from relrag_pipelines.pii.policies import EntityCatalog
@@ -67,7 +77,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_letter_and_digit_that_presidio_finds_is_found(keys: Keys) -> None:
     """But for dates, what words announce as another number, what has less than seven digits, all of which it takes for
-    phones, and Hebrew letters glued to an address."""
+    phones, cards that no issuer gives, and Hebrew letters glued to an address."""
     from relrag_pipelines.pii.engine import stock_recognizers
 
     engine, ours = stock_recognizers(STOCK), redactor(keys, STOCK)
@@ -79,6 +89,8 @@ def test_every_letter_and_digit_that_presidio_finds_is_found(keys: Keys) -> None
                 and sum(map(str.isdecimal, text[one.start : one.end])) < library.MIN_DIGITS
             ):
                 continue
+            if one.entity_type == "CREDIT_CARD" and _is_no_card(text, one.start, one.end):
+                continue
             glued = _HEBREW if one.entity_type == "EMAIL_ADDRESS" else re.compile("(?!)")
             missed = [
                 place
@@ -86,6 +98,12 @@ def test_every_letter_and_digit_that_presidio_finds_is_found(keys: Keys) -> None
                 if place not in covered and text[place].isalnum() and not glued.match(text[place])
             ]
             assert not missed, (text, one, [text[place] for place in missed])
+
+
+def _is_no_card(text: str, start: int, end: int) -> bool:
+    """Whether no issuer gives the number, or only words could make it a card."""
+    digits = national_ids.digits_of(text[start:end])
+    return len(digits) < 14 or not card_issuers.is_issued(digits) or context_words.has_other_context(text, start)
 
 
 def test_redacted_text_holds_nothing_and_stays_as_it_is(keys: Keys) -> None:
@@ -295,7 +313,7 @@ def test_an_unknown_engine_is_named(tmp_path: Path) -> None:
 
 def test_presidios_own_entities_can_be_named(keys: Keys) -> None:
     ours = redactor(keys, ["IP_ADDRESS", "URL", "PHONE_NUMBER"], "replace")
-    text = "see https://intranet.example.com/x from 192.168.10.7 or call 052-1234567"
+    text = "see https://intranet.example.com/x from 93.184.10.7 or call 052-1234567"
     assert ours.redact(text, "default") == "see <URL> from <IP_ADDRESS> or call <PHONE_NUMBER>"
     assert [one.type for one in ours.detect(text, "default")] == ["URL", "IP_ADDRESS", "PHONE_NUMBER"]
 
@@ -320,13 +338,13 @@ def test_a_pattern_that_runs_out_of_time_stops_the_text(keys: Keys) -> None:
         def finditer(self, *_: object, **__: object) -> None:
             raise TimeoutError
 
-    ours.redact("192.168.10.7", "default")
+    ours.redact("93.184.10.7", "default")
     kept = [(pattern.compiled_regex, pattern.compiled_with_flags) for pattern in recogniser.patterns]
     try:
         for pattern in recogniser.patterns:
             pattern.compiled_regex, pattern.compiled_with_flags = Slow(), recogniser.global_regex_flags
         with pytest.raises(RedactionError, match=r"^IP_ADDRESS could not be looked for \(TimeoutError\)$"):
-            ours.redact("192.168.10.8", "default")
+            ours.redact("93.184.10.8", "default")
     finally:
         for pattern, (regex, flags) in zip(recogniser.patterns, kept, strict=True):
             pattern.compiled_regex, pattern.compiled_with_flags = regex, flags
@@ -334,8 +352,8 @@ def test_a_pattern_that_runs_out_of_time_stops_the_text(keys: Keys) -> None:
 
 def test_presidio_logs_nothing(keys: Keys, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        redactor(keys, ["IP_ADDRESS", "US_SSN", "PHONE_NUMBER"]).redact("192.168.10.7, 052-1234567", "default")
-    assert "192.168" not in caplog.text
+        redactor(keys, ["IP_ADDRESS", "US_SSN", "PHONE_NUMBER"]).redact("93.184.10.7, 052-1234567", "default")
+    assert "93.184" not in caplog.text
     assert "1234567" not in caplog.text
 
 

@@ -55,3 +55,37 @@ def test_the_regions_of_the_archive_decide(keys: Keys) -> None:
 
 def test_one_id_written_two_ways_is_one_value() -> None:
     assert national_id_forms.normalise("x-2482300-w") == national_id_forms.normalise("X2482300W") == "X2482300W"
+
+
+@pytest.mark.parametrize(
+    ("region", "text", "number"),
+    [
+        ("TR", "vergi no 4820715366", "4820715366"),
+        ("MX", "NSS 12-94-88-5736-7 del IMSS", "12-94-88-5736-7"),
+        ("ES", "Seguridad Social 28/10486153/05", "28/10486153/05"),
+        ("ES", "NIF: ES48615307T", "ES48615307T"),
+        ("PL", "NIP: PL7632184506", "PL7632184506"),
+        ("BR", "RG 28.417.536-5", "28.417.536-5"),
+        ("DE", "KVNR A482716396", "A482716396"),
+        ("DE", "Steuernummer: 181/815/08150", "181/815/08150"),
+        ("NL", "BSN 63233368", "63233368"),
+        ("IN", "voter id ABC4827163", "ABC4827163"),
+        ("IT", "P.IVA 07615980120 (ditta individuale)", "07615980120"),
+        ("PL", "PESEL 90031512340", "90031512340"),  # mistyped
+    ],
+)
+def test_labelled_ids_of_a_region(region: str, text: str, number: str) -> None:
+    spans = national_id_forms.finder((region,))(text)
+    assert [text[start:end] for start, end, _ in spans] == [number]
+
+
+@pytest.mark.parametrize(
+    ("region", "text"),
+    [
+        ("IT", "P.IVA 07615980120 della Rossi S.p.A."),
+        ("DE", "PESEL 90031512340"),  # mistyped, and not of the region
+        ("BR", "RG, telefone 28417536"),
+    ],
+)
+def test_labels_that_do_not_suffice(region: str, text: str) -> None:
+    assert national_id_forms.finder((region,))(text) == []

@@ -137,3 +137,18 @@ def test_czech_birth_numbers(text: str, number: str) -> None:
 )
 def test_no_czech_birth_numbers(text: str) -> None:
     assert births(text) == []
+
+
+@pytest.mark.parametrize("text", ["factura 810096792", "810096792 bytes", "Siren 652014051", "cell 512749086"])
+def test_israeli_ids_are_not_looked_for_elsewhere(text: str) -> None:
+    assert national_ids.find_israeli_ids(text, ("ES",)) == []
+
+
+@pytest.mark.parametrize("text", ["ח.פ. 514827393", "מספר חברה 514827393", "עמותה 580482719", "עוסק מורשה 514827393"])
+def test_numbers_of_companies_are_no_ids(text: str) -> None:
+    assert national_ids.find_israeli_ids(text, ("IL",)) == []
+
+
+def test_the_number_of_a_trader_who_is_a_person_is_an_id() -> None:
+    assert [span.score for span in national_ids.find_israeli_ids("עוסק מורשה 123456782", ("IL",))] == [0.5]
+    assert [span.score for span in national_ids.find_israeli_ids("תעודת זהות 123456782", ("ES",))] == [0.95]

@@ -27,7 +27,6 @@ NAMING = {
     "relrag_pipelines/identity/kinship.py",
     "relrag_pipelines/identity/signatures.py",
     "relrag_pipelines/pii/bank_accounts.py",
-    "relrag_pipelines/pii/cards.py",
     "relrag_pipelines/pii/company_numbers.py",
     "relrag_pipelines/pii/context_words.py",
     "relrag_pipelines/pii/national_id_forms.py",

@@ -10,8 +10,18 @@ Its keys, all lists and all optional:
 - `after`: words that say behind a number that it is a phone: `020 7946 0958 (office)`
 - `other`: words that announce another number: `order`, `invoice`, `passport`
 - `number`: what may stand between a word of `other` and the number
+- `postcode`: words for a postcode, which make no phone of the eight digits behind them
+- `local`: words for a number that make a phone of `482-7163`
+- `amount`: currencies, and nouns that are counted: `612 408 350 euros`, `945 182 739 inhabitants`
+- `card`: words for a payment card
+- `account`: words for an account or a payment, behind which a card may stand
+- `passport`, `id_card`, `licence`: words for a passport, an identity card, a driving licence
+- `series`, `word_number`: words between such a word and the number, or within it: `series 46 11 number 382705`
 - `glued`: letters that are written together with the word behind them, as in Hebrew and Arabic
 - `digits`: the words for 0 to 9, in order, with `/` between several for one digit
+- `teens`, `tens`, `hundreds`: the words for 10 to 19, for 20, 30 and so on, for 100, 200 and so on, in the same form
+- `joiner`: what may stand between tens and units: `treinta y nueve`; `unit_first` where the unit comes first:
+  `neununddreißig`; `vigesimal`: tens that teens are added to: `7:soixante`
 - `repeat`: the words for two and three times the digit behind them: `double`, `triple`
 
 Capital letters and accents do not count. `telefon*` stands for every word that begins so; `_` for any one word. Words
@@ -46,8 +56,24 @@ class NumberWords:
     after: tuple[str, ...] = ()
     other: tuple[str, ...] = ()
     number: tuple[str, ...] = ()
+    postcode: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
+    amount: tuple[str, ...] = ()
+    card: tuple[str, ...] = ()
+    account: tuple[str, ...] = ()
+    passport: tuple[str, ...] = ()
+    id_card: tuple[str, ...] = ()
+    licence: tuple[str, ...] = ()
+    series: tuple[str, ...] = ()
+    word_number: tuple[str, ...] = ()
     glued: tuple[str, ...] = ()
     digits: tuple[str, ...] = ()
+    teens: tuple[str, ...] = ()
+    tens: tuple[str, ...] = ()
+    hundreds: tuple[str, ...] = ()
+    joiner: tuple[str, ...] = ()
+    unit_first: tuple[str, ...] = ()
+    vigesimal: tuple[str, ...] = ()
     repeat: tuple[str, ...] = ()
 
 

@@ -44,11 +44,17 @@ class _Label:
     """for languages without spaces, a pattern of the whole text before the number"""
 
     def announces(self, front: str) -> bool:
+        """Whether the text ends in one of the words."""
+        return self.start(front) >= 0
+
+    def start(self, front: str) -> int:
+        """The offset in the folded text of the first word that announces the number after it; -1 if there is none."""
         folded = fold(front)
-        if UNSPACED.search(folded) and self.letters.search(folded):
-            return True
+        if UNSPACED.search(folded) and (listed := self.letters.search(folded)):
+            return listed.start()
         words = tokens(folded)
-        return any(self.words.ends_at(words, position) for position in self.places(folded, words))
+        sizes = ((position, self.words.ends_at(words, position)) for position in self.places(folded, words))
+        return min((words[position - size + 1].start for position, size in sizes if size), default=-1)
 
     def places(self, folded: str, words: Sequence[Token]) -> list[int]:
         """Indices of the tokens at which a label may end: the last one, and those before allowed words between."""
@@ -82,16 +88,38 @@ class _Labels:
     at: Phrases
     other: _Label
     after: Phrases
+    card: Phrases
+    amount: Phrases
+    account: Phrases
+    noun: _Label
+    postcode: _Label
+    local: _Label
 
 
 @functools.cache
 def _labels() -> _Labels:
     glued = _all("glued")
-    between, other, number, call, at, after = (
-        Phrases(_all(name), glued) for name in ("between", "other", "number", "call", "at", "after")
+    between, other, number, call, at, after, card, amount, account, noun, postcode, local = (
+        Phrases(_all(name), glued)
+        for name in (
+            *("between", "other", "number", "call", "at", "after", "card", "amount", "account"),
+            *("phone", "postcode", "local"),
+        )
     )
     announcing = Phrases([*_all("phone"), *_all("call")], glued)
-    return _Labels(_label(announcing, between, _PHONE_GAP), call, at, _label(other, number, _OTHER_GAP), after)
+    return _Labels(
+        _label(announcing, between, _PHONE_GAP),
+        call,
+        at,
+        _label(other, number, _OTHER_GAP),
+        after,
+        card,
+        amount,
+        account,
+        _label(noun, between, _PHONE_GAP),
+        _label(postcode, number, _OTHER_GAP),
+        _label(local, between, _PHONE_GAP),
+    )
 
 
 def _all(key: str) -> list[str]:
@@ -103,12 +131,46 @@ def _all(key: str) -> list[str]:
 
 
 def phone_in_front(front: str) -> bool:
-    """Whether the text ends in words that announce a phone number."""
+    """Whether the text ends in words that announce a phone number.
+
+    Of `order number` and `number` the longer counts, so the number is an order.
+    """
     labels = _labels()
     note = _NOTE.search(front)
     if note and labels.phone.announces(front[: note.start()]):
         return True
-    return labels.phone.announces(front) or _has_call_phrase(front, labels)
+    start = labels.phone.start(front)
+    if start >= 0:
+        return not 0 <= labels.other.start(front) < start
+    return _has_call_phrase(front, labels)
+
+
+def phone_words(front: str) -> str:
+    """The words at the end of the text that announce a phone number, folded; empty if there are none."""
+    start = _labels().phone.start(front) if phone_in_front(front) else -1
+    return " ".join(fold(front)[start:].split()).rstrip(" :.#") if start >= 0 else ""
+
+
+def other_words(front: str) -> str:
+    """The words at the end of the text that announce a number of another kind, folded; empty if there are none."""
+    start = _labels().other.start(front)
+    return " ".join(fold(front)[start:].split()).rstrip(" :.#") if start >= 0 else ""
+
+
+def phone_noun_in_front(front: str) -> bool:
+    """Whether the text ends in a noun for a phone; a verb such as `call` also stands before other numbers."""
+    return _labels().noun.announces(front)
+
+
+def postcode_in_front(front: str) -> bool:
+    """Whether the text ends in a word for a postcode."""
+    return _labels().postcode.announces(front)
+
+
+def local_number_in_front(front: str) -> bool:
+    """Whether the text ends in a word for a number, without a word that announces another kind."""
+    labels = _labels()
+    return labels.local.announces(front) and not labels.other.announces(front)
 
 
 def _has_call_phrase(front: str, labels: _Labels) -> bool:
@@ -132,6 +194,34 @@ def _has_call_phrase(front: str, labels: _Labels) -> bool:
 def other_in_front(front: str) -> bool:
     """Whether the text ends in words that announce a number of another kind."""
     return _labels().other.announces(front)
+
+
+def amount_behind(behind: str) -> bool:
+    """Whether the text begins with a currency, or with a noun that is counted."""
+    amount = _labels().amount
+    folded = fold(behind)
+    if any(folded.startswith(word) for word in amount.unspaced):
+        return True
+    words = tokens(folded)[:1]
+    return bool(words) and words[0].start == 0 and amount.ends_at(words, 0) == 1
+
+
+def mentions_card(front: str) -> bool:
+    """Whether the text contains a word for a payment card."""
+    return _mentions(_labels().card, front)
+
+
+def mentions_account(front: str) -> bool:
+    """Whether the text contains a word for an account or a payment."""
+    return _mentions(_labels().account, front)
+
+
+def _mentions(phrases: Phrases, text: str) -> bool:
+    folded = fold(text)
+    if any(word in folded for word in phrases.unspaced):
+        return True
+    words = tokens(folded)
+    return any(phrases.ends_at(words, position) for position in range(len(words)))
 
 
 def phone_behind(behind: str) -> bool:

@@ -21,7 +21,9 @@ _MAX_GLUED_LETTERS = 2
 # Han, kana, Hangul
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff66-\uff9f"
 UNSPACED = re.compile(f"[{_UNSPACED}]")
-_TOKEN = re.compile(r"[^\W_]+(?:['’׳\"״`´][^\W\d_]+)*")
+VOWEL_SIGNS = r"\u0900-\u0903\u093a-\u093c\u093e-\u094f"
+"""signs of Devanagari within a word, in a character class; to Python they are no letters"""
+_TOKEN = re.compile(rf"(?:[^\W_][{VOWEL_SIGNS}]*)+(?:['’׳\"״`´][^\W\d_]+)*")
 _QUOTES = re.compile(r"['’׳\"״`´]")
 
 
@@ -45,6 +47,24 @@ def fold(text: str) -> str:
     parts = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
     plain = "".join(char for char in parts if unicodedata.category(char) != "Mn")
     return unicodedata.normalize("NFC", plain)
+
+
+class _InPlace(dict[int, str]):
+    """Maps letters to lower case without accents, one to one."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        plain = unicodedata.normalize("NFD", char.lower())[0] if len(char.lower()) == 1 else char
+        self[code] = _LETTERS.get(ord(plain), plain) if len(_LETTERS.get(ord(plain), plain)) == 1 else plain
+        return self[code]
+
+
+_IN_PLACE = _InPlace()
+
+
+def fold_in_place(text: str) -> str:
+    """The text in lower case, without accents, at the same offsets."""
+    return text.lower() if text.isascii() else text.translate(_IN_PLACE)
 
 
 def tokens(folded: str) -> list[Token]:

@@ -147,7 +147,7 @@ def _chains(text: str) -> Iterator[tuple[int, int]]:
         seen.add(chain.start())
         extension = _EXTENSION.match(text, chain.end())
         end = extension.end() if extension else chain.end()
-        if end - chain.start() >= library.MIN_DIGITS:
+        if end - chain.start() >= national.MIN_ANNOUNCED_DIGITS:
             yield chain.start(), end
         places += {chain.end(), end}
 
@@ -164,7 +164,7 @@ def _in_chain(text: str, start: int, end: int, regions: tuple[str, ...]) -> tupl
     leading = [span for span in spans if span.start <= first.start()]
     if not leading:
         return [*spans, *national.announced_numbers(text, start, end)], figures
-    if all(span.score == LIBRARY for span in leading) and _is_other(text, start, leading[-1].end):
+    if all(span.score in (LIBRARY, ISRAELI) for span in leading) and _is_other(text, start, leading[-1].end):
         return _without(spans, leading), [*leading, *figures]
     return spans, figures
 
@@ -207,12 +207,15 @@ def _contains(spans: list[Span], span: Span) -> bool:
 
 def _is_other(text: str, start: int, end: int) -> bool:
     """Whether the context marks the number as another kind."""
+    if context_words.is_postcode(text, start, library.count(text[start:end])):
+        return True
     if context_words.has_phone_context(text, start):
         return False
     return (
         context_words.has_other_context(text, start)
         or context_words.has_reference_context(text, start)
         or context_words.is_amount(text, end)
+        or (text[start:end].isdecimal() and context_words.in_address(text, start))
     )
 
 

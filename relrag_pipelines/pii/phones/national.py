@@ -21,6 +21,12 @@ ISRAEL = "IL"
 _REGIONS = ("CZ", "SK")
 _NEAR = 16
 """characters on either side of a number that are searched for other digits of its chain"""
+MIN_ANNOUNCED_DIGITS = 5
+"""digits of the shortest number that the word before it makes a phone"""
+_MIN_VERB_DIGITS = 6
+"""digits of the shortest number that a verb such as `call` makes a phone"""
+_LOCAL = re.compile(r"\d{3}[-. ]\d{4}")
+"""a number as people in the same area write it in North America"""
 _MIN_CALLED_DIGITS = 7
 """digits of the shortest number that the word after it makes a phone; shorter ones often count things"""
 
@@ -43,7 +49,7 @@ _FORMS = re.compile(
     rf"|(?:0|421{_GAP}?)9[014]\d(?:{_GAP}|/)?\d{{3}}{_GAP}?\d{{3}})"
     rf"(?!\d)(?!{_GAP}\d{{3}}(?!\d|{_GAP}\d{{3}}{_GAP}\d{{3}}))(?![.\-]\d)"
 )
-_DIGIT_RUN = re.compile(rf"[(\[]{{0,2}}\d(?:[{_GAP[1:-1]}/()]{{0,3}}\d){{5,12}}(?!{_GAP}?\d)")
+_DIGIT_RUN = re.compile(rf"[(\[]{{0,2}}\d(?:[{_GAP[1:-1]}/()]{{0,3}}\d){{4,12}}(?!{_GAP}?\d)")
 _ODD = "[_\u00b7\u2022\u2219\u22c5\u30fb]"
 ODD = re.compile(_ODD)
 """unusual separators"""
@@ -123,8 +129,20 @@ def announced_numbers(text: str, start: int, end: int) -> Iterator[Span]:
     match = _DIGIT_RUN.match(text, start, end)
     if match is None or _ROUND.search(match[0]) or context_words.is_amount(text, match.end()):
         return
-    if context_words.has_phone_context(text, start) or _is_called_phone(text, start, match.end()):
+    if _is_announced(text, match) or _is_called_phone(text, start, match.end()):
         yield Span(*match.span(), ANNOUNCED)
+
+
+def _is_announced(text: str, match: re.Match[str]) -> bool:
+    """Whether the words before the number make it a phone."""
+    digits = library.count(match[0])
+    if context_words.is_postcode(text, match.start(), digits):
+        return False
+    if digits < _MIN_VERB_DIGITS:
+        return match[0].isdecimal() and context_words.has_phone_noun(text, match.start())
+    if context_words.has_phone_context(text, match.start()):
+        return True
+    return _LOCAL.fullmatch(match[0]) is not None and context_words.has_local_number(text, match.start())
 
 
 def _is_called_phone(text: str, start: int, end: int) -> bool:

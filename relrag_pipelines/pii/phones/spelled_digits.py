@@ -15,7 +15,8 @@ import ahocorasick_rs
 import numpy as np
 
 from relrag_pipelines.pii import context_words, number_words
-from relrag_pipelines.pii.number_words.matching import UNSPACED, fold
+from relrag_pipelines.pii.number_words import spelt_numbers
+from relrag_pipelines.pii.number_words.matching import UNSPACED, VOWEL_SIGNS, fold
 from relrag_pipelines.pii.phones import validity
 from relrag_pipelines.pii.spans import Span
 
@@ -26,8 +27,17 @@ _MIN_SPELT_DIGITS = 5
 """smallest number of digits in words"""
 _MIN_LETTERS = 3
 """letters of the shortest word in the prefilter; shorter ones count only beside others"""
-_TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’][^\W\d_]+)*")
-_GAP = re.compile(r"[\s,.;\-–—/()+]{0,4}")
+_SYLLABLES = re.compile(r"[\u0900-\u097f]")
+"""letters of a script of syllables, in which words of two letters are no accident"""
+_LETTER = rf"[^\W\d_{VOWEL_SIGNS}][{VOWEL_SIGNS}]*"
+_TOKEN = re.compile(rf"\d+|(?:{_LETTER})+(?:['’](?:{_LETTER})+)*")
+_GAP = re.compile(r"[\s,.;\-\u2010-\u2015\u30fc\u306e/()+]{0,4}")
+_INNER_GAP = re.compile(r"[ \u00a0\-\u2010\u2011]{1,2}")
+"""what stands between the words of one number"""
+_MAX_WORDS = 6
+"""words of the longest number below 1,000"""
+_PARTICLE = re.compile(r"[\u3040-\u309f]+")
+"""Hiragana, in which words between digits are written"""
 _COUNTING = "01234567890123456789"
 
 
@@ -45,6 +55,10 @@ class _Language(NamedTuple):
 
     digits: Mapping[str, str]
     repeat: Mapping[str, int]
+    numbers: Mapping[str, str]
+    """digits by the words of a number from 10 to 999"""
+    number_words: frozenset[str]
+    """the first words of these numbers"""
 
 
 @functools.cache
@@ -56,14 +70,16 @@ def _languages() -> tuple[_Language, ...]:
                 fold(form): str(digit) for digit, spellings in enumerate(words.digits) for form in spellings.split("/")
             }
             forms = {form.replace("'", ""): digit for form, digit in forms.items()}
-            languages.append(_Language(forms, {fold(word): times for times, word in enumerate(words.repeat, 2)}))
+            repeat = {fold(word): times for times, word in enumerate(words.repeat, 2)}
+            numbers = spelt_numbers.spellings(words)
+            languages.append(_Language(forms, repeat, numbers, frozenset(word.split()[0] for word in numbers)))
     return tuple(languages)
 
 
 @functools.cache
 def _forms() -> Mapping[str, frozenset[int]]:
     """Every word for a digit, as written and folded, with the indices of its languages in `_languages`."""
-    spelling = [words.digits for words in number_words.load() if words.digits]
+    spelling = [_spellings(words) for words in number_words.load() if words.digits]
     languages_by_form: dict[str, set[int]] = {}
     for number, digits in enumerate(spelling):
         for word in itertools.chain.from_iterable(spellings.split("/") for spellings in digits):
@@ -72,8 +88,14 @@ def _forms() -> Mapping[str, frozenset[int]]:
     return {
         form: frozenset(languages_by_form[form])
         for form in sorted(languages_by_form)
-        if len(form) >= _MIN_LETTERS or UNSPACED.search(form)
+        if len(form) >= _MIN_LETTERS or UNSPACED.search(form) or _SYLLABLES.search(form)
     }
+
+
+def _spellings(words: number_words.NumberWords) -> list[str]:
+    """The words of numbers below 1,000, with `/` between those of one number."""
+    tens = [part for form in (*words.teens, *words.tens, *words.hundreds) for part in form.replace("-", " ").split()]
+    return [*words.digits, *tens]
 
 
 @functools.cache
@@ -159,16 +181,57 @@ def _runs(text: str, language: _Language) -> Iterator[list[_Digit]]:
 
 
 def _words(text: str, language: _Language) -> Iterator[_Digit]:
-    """The figures in the text, and its words for digits in this language."""
-    times, first = 1, 0
-    for token in _TOKEN.finditer(text):
-        word = fold(token[0]).replace("'", "").replace("’", "")
+    """The figures in the text, and its words for digits and numbers in this language."""
+    times, first, done = 1, 0, 0
+    tokens = list(_TOKEN.finditer(text))
+    for index, token in enumerate(tokens):
+        if token.start() < done:
+            continue
+        word = _plain(token[0])
         if word in language.repeat:
             times, first = language.repeat[word], token.start()
             continue
-        if digits := _value(word, language.digits):
+        if number := _number(text, tokens, index, language):
+            done = number.end
+            yield number
+        elif digits := _value(word, language.digits):
             yield _Digit(first if times > 1 else token.start(), token.end(), digits * times, not word.isdecimal())
+        elif UNSPACED.search(word):
+            yield from _digits_within(token, language.digits)
         times = 1
+
+
+def _plain(word: str) -> str:
+    return fold(word).replace("'", "").replace("’", "")
+
+
+def _number(text: str, tokens: Sequence[re.Match[str]], index: int, language: _Language) -> _Digit | None:
+    """The longest number from 10 to 999 whose words begin with this token."""
+    words = _plain(tokens[index][0])
+    if words not in language.number_words:
+        return None
+    longest, start = None, tokens[index].start()
+    for position in range(index, min(index + _MAX_WORDS, len(tokens))):
+        token = tokens[position]
+        if position > index:
+            if not _INNER_GAP.fullmatch(text, tokens[position - 1].end(), token.start()):
+                break
+            words = f"{words} {_plain(token[0])}"
+        if digits := language.numbers.get(words):
+            longest = _Digit(start, token.end(), digits, True)
+    return longest
+
+
+def _digits_within(token: re.Match[str], digits: Mapping[str, str]) -> Iterator[_Digit]:
+    """Digits within a token of a language without spaces."""
+    word, position = token[0], 0
+    while position < len(word):
+        size = next((size for size in (3, 2, 1) if fold(word[position : position + size]) in digits), 0)
+        part = word[position : position + size]
+        if size and not _PARTICLE.fullmatch(part):
+            start = token.start() + position
+            yield _Digit(start, start + len(part), digits[fold(part)], True)
+        position += max(1, size)
 
 
 def _value(word: str, digits: Mapping[str, str]) -> str:

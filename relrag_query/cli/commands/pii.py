@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.pii import redact_tables
+from relrag_pipelines.errors import SafeError
+from relrag_pipelines.pii import explanations, redact_tables
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.privacy.key_stores import VARIABLE
 from relrag_pipelines.stores import lake, lock
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from relrag_pipelines.pii.redactor import PIIRedactor
 
 _PLACEHOLDER = re.compile(r"<([A-Z][A-Z0-9_]+)(?::(k\d+:e?[0-9a-f]+))?>")
+
+
+class TextFileError(SafeError):
+    """A file of texts cannot be read; the message names it."""
 
 
 def report(config: Path | None = None, *, as_json: bool = False) -> int:
@@ -49,11 +54,36 @@ def report(config: Path | None = None, *, as_json: bool = False) -> int:
     return 0
 
 
-def test(text: str, channel: str | None = None, config: Path | None = None) -> int:
-    """Prints Presidio's findings in the text, with reasons, and the text as redacted by one or by every policy."""
+def test(text: str | None, channel: str | None = None, config: Path | None = None, file: Path | None = None) -> int:
+    """Prints what is found in the text or in each line of a file, with reasons, and the text as redacted.
+
+    The file `-` is the standard input. Without a text and a file the standard input is read, too.
+    """
     workspace = Workspace(settings_module.load(config))
-    redactor = workspace.redactor
+    redactor = workspace.passing_redactor
+    if not redactor.enabled:
+        print("Redaction is off in this archive: nothing is replaced. With it on, this would happen:\n")
+    print(f"Regions: {', '.join(redactor.regions) or 'none known'}")
     channels = [channel] if channel is not None else sorted(workspace.settings.pii_policies)
+    hiding = redactor if redactor.enabled else redactor.switched_on()
+    for line in [text] if text is not None and file is None else _lines(file):
+        _print_test(hiding, line, channels)
+    return 0
+
+
+def _lines(file: Path | None) -> Iterator[str]:
+    """The lines of a file or of the standard input, without empty ones."""
+    if file is None or str(file) == "-":
+        yield from (line.rstrip("\r\n") for line in sys.stdin if line.strip())
+        return
+    try:
+        content = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TextFileError(f"{file} cannot be read ({type(error).__name__}); give a text file in UTF-8") from None
+    yield from (line for line in content.splitlines() if line.strip())
+
+
+def _print_test(redactor: PIIRedactor, text: str, channels: list[str]) -> None:
     findings = {name: redactor.explain(text, name) for name in channels}
     by_span = {
         (finding.start, finding.end, finding.entity_type): finding
@@ -61,15 +91,14 @@ def test(text: str, channel: str | None = None, config: Path | None = None) -> i
     }
     for _, finding in sorted(by_span.items(), key=lambda pair: (pair[0][0], -pair[0][1], -pair[1].score)):
         print(safe(f"{finding.entity_type}  {text[finding.start : finding.end]!r}  {finding.score:.2f}"))
-        for line in _reasons(finding):
+        for line in _reasons(finding, text, redactor.regions):
             print(safe(f"    {line}"))
+    for start, end, why in explanations.left_numbers(text, [(start, end) for start, end, _ in by_span]):
+        print(safe(f"stays  {text[start:end]!r}\n    because of {why}"))
     print("Nothing is found." if not by_span else "")
     for name in channels:
         print(safe(f"{name}: {_replacements(redactor, name, findings[name])}"))
         print(safe(f"    {redactor.redact(text, name)}"))
-    if not redactor.enabled:
-        print("Redaction is off in this archive; with it on, the above would be replaced.")
-    return 0
 
 
 def new_keys() -> int:
@@ -102,9 +131,11 @@ def rotate_key(config: Path | None = None, *, wait: float = 0) -> int:
     return sync(config)
 
 
-def _reasons(finding: RecognizerResult) -> Iterator[str]:
-    """Presidio's explanation of a finding, one line per step."""
+def _reasons(finding: RecognizerResult, text: str, regions: tuple[str, ...]) -> Iterator[str]:
+    """Presidio's explanation of a finding, and the word, country or rule behind it, one line per step."""
     explanation: Any = finding.analysis_explanation
+    if why := explanations.reason(text, finding.entity_type, finding.start, finding.end, regions):
+        yield f"because of {why}"
     yield explanation.textual_explanation or f"found by {explanation.recognizer}"
     if explanation.original_score != finding.score:
         yield f"score {explanation.original_score:.2f}, raised to {finding.score:.2f}"

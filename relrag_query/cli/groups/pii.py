@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,17 +24,27 @@ def report(as_json: Json = False, config: Config = None) -> None:
 
 @app.command("test", epilog='Example: relrag pii test "call 052-123-4567" --channel gmail')
 def test(
-    text: Annotated[str, typer.Argument(help="Any text; it is examined on this machine and not stored.")],
+    text: Annotated[
+        str | None,
+        typer.Argument(help="Any text; it is examined on this machine and not stored. Without one, see --file."),
+    ] = None,
     channel: Annotated[
         str | None,
         typer.Option(
             "--channel", metavar="CHANNEL", help="Channel whose policy applies, such as gmail; by default all of them."
         ),
     ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", metavar="FILE", help="File with one text a line; `-` or no text reads standard input."),
+    ] = None,
     config: Config = None,
 ) -> None:
-    """Show what is found in a text, why, and what becomes of it."""
-    dispatch.run("pii", "test", text, channel, config)
+    """Show what is found in a text, why, what protects a number, and what becomes of the text.
+
+    No key is made: where the archive has none yet, pseudonyms are of keys that are not kept.
+    """
+    dispatch.run("pii", "test", text, channel, config, file)
 
 
 @app.command("rotate-key", epilog="Example: relrag pii rotate-key")

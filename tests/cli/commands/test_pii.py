@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -40,16 +41,53 @@ def test_a_text_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     archive.first_sync(config)
     assert pii.test("my passport is 12345678", "default", config) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[:4] == [
-        "PASSPORT  '12345678'  0.45",
-        "    Detected by `passport` using pattern `digits`",
-        "    score 0.10, raised to 0.45",
-        "    because of the word 'passport' in front of it",
+    assert said[:6] == [
+        "Regions: CZ, US",
+        "PASSPORT  '12345678'  0.75",
+        "    because of a word for a passport before it",
+        "    found by relrag PASSPORT",
+        "",
+        "default: PASSPORT pseudonymize",
     ]
-    assert said[4:6] == ["", "default: PASSPORT pseudonymize"]
     assert said[-1].startswith("    my passport is <PASSPORT:k1:")
     assert pii.test("my passport is 12345678", "whatsapp", config) == 0
-    assert capsys.readouterr().out == "Nothing is found.\nwhatsapp: nothing\n    my passport is 12345678\n"
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[1:] == [
+        "stays  '12345678'",
+        '    because of the word "passport is" before it',
+        "Nothing is found.",
+        "whatsapp: nothing",
+        "    my passport is 12345678",
+    ]
+
+
+def test_a_file_and_the_standard_input_are_read_line_by_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = archive.make(tmp_path)
+    lines = tmp_path / "lines.txt"
+    lines.write_text(f"call {NUMBER}\n\norder {NUMBER}\n")
+    assert pii.test(None, "default", config, lines) == 0
+    from_file = capsys.readouterr().out
+    assert f"PHONE_NUMBER  '{NUMBER}'" in from_file and 'because of the word "call" before it' in from_file
+    assert f"stays  '{NUMBER}'" in from_file and 'because of the word "order" before it' in from_file
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines.read_text()))
+    assert pii.test(None, "default", config) == 0
+    assert capsys.readouterr().out.count("stays") == from_file.count("stays") == 1
+    with pytest.raises(pii.TextFileError, match=r"missing\.txt cannot be read"):
+        pii.test(None, "default", config, tmp_path / "missing.txt")
+
+
+def test_a_try_makes_no_keys_and_says_first_that_redaction_is_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keys, config = tmp_path / "keys", tmp_path / "relrag.toml"
+    config.write_text(f'home = "{tmp_path / "home"}"\nkeys_file = "{keys}"\npii_redaction_enabled = false\n')
+    assert pii.test(f"call {NUMBER}", "default", config) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Redaction is off in this archive: nothing is replaced.")
+    assert "call <PHONE_NUMBER:k1:" in said
+    assert not keys.exists()
 
 
 def test_what_each_channel_does_with_a_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -61,7 +61,7 @@ def test_other_numbers(text: str) -> None:
 
 
 def test_what_can_only_be_a_phone_is_one_whatever_stands_in_front() -> None:
-    assert matches("order 052-123-4567") == ["052-123-4567"]
+    assert matches("order +972 52-123-4567") == ["+972 52-123-4567"]
     assert matches("ref. +420 777 123 456") == ["+420 777 123 456"]
 
 
@@ -73,3 +73,35 @@ def test_what_a_clause_calls_a_reference_is_no_phone(text: str) -> None:
 @pytest.mark.parametrize(*cases(__file__, "a_phone_beside_a_reference_stays_one"))
 def test_a_phone_beside_a_reference_stays_one(text: str, number: str) -> None:
     assert matches(text) == [number]
+
+
+@pytest.mark.parametrize(
+    ("region", "text"),
+    [
+        ("IL", "הזמנה 0524827163 נשלחה"),
+        ("IL", 'מק"ט 034827163'),
+        ("TR", "sipariş numarası 5324827163"),
+        ("BR", "CEP 01310-100, Av. Paulista"),
+        ("RU", "бюджет 732 482 716 рублей"),
+        ("MX", "602 482 716 habitantes"),
+        ("JP", "注文ID 09048271639"),
+        ("US", "https://cdn.example.com/5124827163.jpg"),
+        ("US", "Mozilla/5.0 Chrome/121.0.6167.160"),
+    ],
+)
+def test_words_around_a_number_protect_it(region: str, text: str) -> None:
+    assert phones.find(text, (region,)) == []
+
+
+@pytest.mark.parametrize(
+    ("region", "text", "number"),
+    [
+        ("GB", "telephone: 482716", "482716"),
+        ("DE", "Telefon 48271", "48271"),
+        ("US", "number: 482-7163", "482-7163"),
+        ("BR", "fone 3482-7163", "3482-7163"),
+        ("TR", "cep 532 482 71 63", "532 482 71 63"),
+    ],
+)
+def test_short_numbers_that_a_text_calls_a_phone(region: str, text: str, number: str) -> None:
+    assert [text[start:end] for start, end, _ in phones.find(text, (region,))] == [number]

@@ -62,3 +62,22 @@ def test_a_text_that_holds_such_a_number_is_among_many_others() -> None:
     ]
     assert spelled_digits.which_may_hold(texts) == [1, 3]
     assert spelled_digits.which_may_hold([]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "digits"),
+    [
+        ("zéro six, quarante-huit, vingt-sept, seize, trente-neuf", "0648271639"),
+        ("zéro sept soixante-dix-huit quatre-vingt-onze quatre-vingt-deux", "07789182"),
+        ("seis cuatro cinco, dieciocho, veintisiete, treinta y nueve", "645182739"),
+        ("seiscientos cuarenta y cinco, ciento ochenta y dos, setecientos treinta y nueve", "645182739"),
+        ("null achtundneunzig, vierundachtzig, siebenundzwanzig, sechzehn", "098842716"),
+        ("nul zes achtenveertig zevenentwintig zestien negenendertig", "0648271639"),
+        ("восемь девятьсот шестнадцать четыреста восемьдесят два семьдесят один шестьдесят три", "89164827163"),
+        ("beş yüz otuz iki dört yüz seksen iki yetmiş bir altmış üç", "5324827163"),
+        ("नौ आठ चार आठ दो सात एक छह तीन नौ", "9848271639"),
+        ("〇九〇の四八二七の一六三九", "09048271639"),
+    ],
+)
+def test_numbers_said_in_pairs_and_threes(text: str, digits: str) -> None:
+    assert spelled_digits.to_digits(text) == digits
