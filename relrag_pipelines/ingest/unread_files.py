@@ -133,9 +133,7 @@ def of_no_kind(path: str) -> UnreadFile:
     """A file that no kind reads, and what to do."""
     if is_archive(path):
         return UnreadFile(path, "no kind reads it as it is, and no source opens it", _ARCHIVE_REMEDY)
-    named = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.matches(path)]
-    if named:
-        kinds = " or ".join(kind.name for kind in named)
+    if kinds := _kinds_named(path):
         reason = f"it has the name of a file of kind {kinds}, but another content"
         return UnreadFile(path, reason, "it may be damaged: restore or export it again, or leave it out with `exclude`")
     suffix = _suffix(path)
@@ -143,6 +141,12 @@ def of_no_kind(path: str) -> UnreadFile:
     is_shared = any(kind.matches(path) for kind in KINDS.values())
     reason = "no kind recognises what is in it" if is_shared else f"relrag reads no files {_described(suffix)}"
     return UnreadFile(path, reason, next(remedies, _OTHER_REMEDY))
+
+
+def _kinds_named(path: str) -> str:
+    """The kinds for whose files alone it has a name, in words."""
+    kinds = (kind for kind in KINDS.values() if not kind.shared_suffixes and kind.matches(path))
+    return " or ".join(kind.name for kind in kinds)
 
 
 def _described(suffix: str) -> str:

@@ -26,10 +26,10 @@ def unread_in_zip(item_folder: str, content: ZipContents, sources: Sequence[Sour
     readers = [source.kind for source in sources] if content.is_bundle else [content.kind]
     failed = {failure.location for failure in content.failures}
     accompanied = _Accompanied(content, readers)
-    for within in content.files:
-        if within.kind in readers or within.path in failed or not is_visible(within) or accompanied.has(within):
-            continue
-        if not any(source.excludes(f"{item_folder}/{within.path}") for source in sources):
+    unread = (file for file in content.files if file.kind not in readers and file.path not in failed)
+    for within in unread:
+        is_left_out = any(source.excludes(f"{item_folder}/{within.path}") for source in sources)
+        if is_visible(within) and not is_left_out and not accompanied.has(within):
             yield _of_no_source(within) if within.kind else of_no_kind(within.path)
 
 

@@ -95,14 +95,12 @@ def choose(
     if not ranking.is_close:
         return Excerpts([], "none")
     gap = _STRONG_GAP if ranking.is_strong and not across else _MAX_SCORE_GAP
-    ranked = _near(ranking.ranked, gap)
-    # what one channel says later does not stand in for what another says
-    groups = _by_channel(ranking.ranked) if across else [ranking.ranked]
-    ordered = (
-        [option for group in groups for option in _newest_first(_among(ranked, group), group, candidates, question)]
-        if has_current_value
-        else ranked
-    )
+    ranked = ordered = _near(ranking.ranked, gap)
+    if has_current_value:
+        # what one channel says later does not stand in for what another says
+        groups = _by_channel(ranking.ranked) if across else [ranking.ranked]
+        in_groups = (_newest_first(_among(ranked, group), group, candidates, question) for group in groups)
+        ordered = [*itertools.chain.from_iterable(in_groups)]
     if across:
         excerpts = _across(ordered, candidates, question, limit)
     else:

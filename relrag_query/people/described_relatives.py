@@ -43,19 +43,21 @@ Search = Callable[[Collection[str] | None], Sequence[NearRelationship]]
 
 def read(words: QuestionWords) -> PeopleQuestion | None:
     """The question for the owner's relatives whom its words describe; None if it asks something else."""
-    phrases = load_phrases().people
-    if len(words.kin_words) != 1 or _is_of_another(words) or words.mentions or phrases.said.search(words.plain):
-        return None
-    reference = _own_relatives(words)
-    if reference is None or not reference.relations:
-        return None
-    described = _description(words, reference)
-    if not described:
+    reference = None if _asks_for_other(words) else _own_relatives(words)
+    described = _description(words, reference) if reference and reference.relations else []
+    if reference is None or not described:
         return None
     fitting = [relation for relation in reference.relations if _is_described(relation, described)]
     if not fitting:
         return PeopleQuestion("who", [], reference.relations, described=True)
     return PeopleQuestion("who", list(dict.fromkeys(relation.other_id for relation in fitting)), fitting)
+
+
+def _asks_for_other(words: QuestionWords) -> bool:
+    """Whether a question is for what somebody said, for somebody it names, or for relatives of another."""
+    if len(words.kin_words) != 1 or words.mentions or _is_of_another(words):
+        return True
+    return load_phrases().people.said.search(words.plain) is not None
 
 
 def _description(words: QuestionWords, reference: Reference) -> list[str]:

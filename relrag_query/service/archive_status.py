@@ -266,8 +266,8 @@ def _count_units(status: SourceStatus, units: list[UnitState]) -> None:
     hashes = {unit.content_hash for unit in indexed} - {""}
     status.indexed = len(indexed)
     status.copies = sum(unit.content_hash in hashes and not _has_records(unit) for unit in units)
-    status.skipped = {fault: count for fault, count in status.failures.items() if fault in LEFT_OUT}
-    status.failed = {fault: count for fault, count in status.failures.items() if fault not in LEFT_OUT}
+    for fault, count in status.failures.items():
+        (status.skipped if fault in LEFT_OUT else status.failed)[fault] = count
 
 
 def _has_records(unit: UnitState) -> bool:

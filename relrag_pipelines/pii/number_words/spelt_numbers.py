@@ -35,14 +35,25 @@ def _below_hundred(words: NumberWords, digits: Sequence[list[str]]) -> Iterator[
     yield from ((str(10 + unit), forms) for unit, forms in enumerate(teens))
     for ten, stems in enumerate(map(_split, words.tens), 2):
         yield f"{ten}0", stems
-        for unit in range(1, 10):
-            joined = [_joined(words, stem, form) for stem in stems for form in digits[unit]]
-            yield f"{ten}{unit}", list(itertools.chain.from_iterable(joined))
-    for ten, forms in (
-        (int(key), _split(stems)) for key, _, stems in (item.partition(":") for item in words.vigesimal)
-    ):
+        yield from _of_ten(words, ten, stems, digits)
+    for item in words.vigesimal:
+        ten_digit, _, stems_text = item.partition(":")
         for unit, teen in enumerate(teens):
-            yield f"{ten}{unit}", [f"{stem}{gap}{one}" for stem in forms for one in teen for gap in (" ", " et ")]
+            yield f"{ten_digit}{unit}", _vigesimal(_split(stems_text), teen)
+
+
+def _of_ten(
+    words: NumberWords, ten: int, stems: Sequence[str], digits: Sequence[list[str]]
+) -> Iterator[tuple[str, list[str]]]:
+    """The nine numbers behind a ten, each with its words."""
+    for unit in range(1, 10):
+        pairs = itertools.product(stems, digits[unit])
+        yield f"{ten}{unit}", [form for stem, digit in pairs for form in _joined(words, stem, digit)]
+
+
+def _vigesimal(stems: Sequence[str], teen: Sequence[str]) -> list[str]:
+    """`soixante-douze`, `soixante et onze`: a ten with the words for 10 to 19 behind it."""
+    return [f"{stem}{gap}{form}" for stem, form, gap in itertools.product(stems, teen, (" ", " et "))]
 
 
 def _joined(words: NumberWords, ten: str, unit: str) -> list[str]:

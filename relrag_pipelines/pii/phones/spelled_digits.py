@@ -85,11 +85,12 @@ def _forms() -> Mapping[str, frozenset[int]]:
         for word in itertools.chain.from_iterable(spellings.split("/") for spellings in digits):
             for form in {word.lower(), fold(word)}:
                 languages_by_form.setdefault(form, set()).add(number)
-    return {
-        form: frozenset(languages_by_form[form])
-        for form in sorted(languages_by_form)
-        if len(form) >= _MIN_LETTERS or UNSPACED.search(form) or _SYLLABLES.search(form)
-    }
+    return {form: frozenset(languages_by_form[form]) for form in sorted(languages_by_form) if _is_word(form)}
+
+
+def _is_word(form: str) -> bool:
+    """Whether a form is long enough to be no part of other words, or of a script where few letters are."""
+    return len(form) >= _MIN_LETTERS or bool(UNSPACED.search(form) or _SYLLABLES.search(form))
 
 
 def _spellings(words: number_words.NumberWords) -> list[str]:

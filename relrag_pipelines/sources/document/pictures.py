@@ -119,16 +119,22 @@ def _with_texts(document: DocumentText, texts: list[tuple[int | None, str]]) -> 
         by_page.setdefault(number or 0, []).append(text)
     if not document.pages and set(by_page) == {0}:
         return _renumbered(document, "\n\n".join(filter(None, (document.text, *by_page[0]))), [])
-    all_texts = {page.number: document.text[page.start : page.end] for page in document.pages}
-    for number, parts in by_page.items():
-        page = number or max(all_texts, default=1)
-        all_texts[page] = "\n\n".join(filter(None, (all_texts.get(page, ""), *parts)))
+    all_texts = _texts_of_pages(document, by_page)
     pages: list[Page] = []
     begin = 0
     for number, text in sorted(all_texts.items()):
         pages.append(Page(number, begin, begin + len(text)))
         begin += len(text) + 2
     return _renumbered(document, "\n\n".join(all_texts[page.number] for page in pages), pages)
+
+
+def _texts_of_pages(document: DocumentText, more: dict[int, list[str]]) -> dict[int, str]:
+    """The text of each page with what is added to it; `more` of 0 goes to the last page."""
+    texts = {page.number: document.text[page.start : page.end] for page in document.pages}
+    for number, parts in more.items():
+        page = number or max(texts, default=1)
+        texts[page] = "\n\n".join(filter(None, (texts.get(page, ""), *parts)))
+    return texts
 
 
 def _renumbered(document: DocumentText, text: str, pages: list[Page]) -> DocumentText:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC
 from pathlib import Path, PurePosixPath
 
@@ -83,11 +83,21 @@ def _read_chat(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[
             yield damage_failure(event, files.member(path))
             continue
         if conversation is None:
-            ids = (row.get("message_id") for row in event.items if type(row) is dict)
-            space = next((own_id.partition("/")[0] for own_id in ids if type(own_id) is str and own_id), folder.name)
-            location = f"{files.location(path)}#"
-            conversation = Conversation(_KIND, reading.hash(f"space {space}"), title or folder.name or _KIND, location)
+            key = reading.hash(f"space {_space(event.items) or folder.name}")
+            conversation = Conversation(_KIND, key, title or folder.name or _KIND, f"{files.location(path)}#")
         yield from read_messages(conversation, event, reader.read, reading, files.member(path))
+
+
+def _space(items: Sequence[object]) -> str:
+    """The space that the first message with an id is in; empty without one."""
+    ids = (row.get("message_id") for row in items if isinstance(row, dict))
+    return next((own_id.partition("/")[0] for own_id in ids if type(own_id) is str and own_id), "")
+
+
+def _link_titles(item: Json, text: str) -> list[str]:
+    """The titles of linked pages that a message does not hold itself."""
+    titles = (string(mapping(row, "url_metadata"), "title") for row in objects(item, "annotations"))
+    return [title for title in titles if title not in text]
 
 
 def _group(files: ExportFiles, folder: PurePosixPath) -> tuple[str, dict[str, str]]:
@@ -146,9 +156,7 @@ class _Messages:
         if rows := [self._reaction(row) for row in objects(item, "reactions")]:
             extra["reactions"] = rows
         message.files = tuple(self._files_of(item))
-        links = [mapping(row, "url_metadata") for row in objects(item, "annotations")]
-        titles = [string(link, "title") for link in links if string(link, "title") not in message.text]
-        message.text = "\n".join(filter(None, (message.text, *titles)))
+        message.text = "\n".join(filter(None, (message.text, *_link_titles(item, message.text))))
 
     def _files_of(self, item: Json) -> Iterator[SentFile]:
         for row in objects(item, "attached_files"):

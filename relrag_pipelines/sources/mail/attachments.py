@@ -81,16 +81,22 @@ def _fill(record: Record, part: Part, reading: ReadContext) -> Iterator[Failure]
         yield from _fill_from_calendar(record, part, reading)
         return
     if document.pictures.is_picture(record.file_name or "", part.type):
-        picture = document.pictures.read_text(data, "", reading)
-        record.text = picture.text
-        record.numbers = find_reference_numbers(picture.text)
-        yield from [picture.failure] if picture.failure else []
+        yield from _fill_from_picture(record, data, reading)
         return
-    name = _readable_name(record.file_name or "", part.type)
-    if not name:
-        if part.type.startswith(("text/", "message/")):
-            record.text = text_of(part).strip()
-        return
+    if name := _readable_name(record.file_name or "", part.type):
+        yield from _fill_from_document(record, name, data, reading)
+    elif part.type.startswith(("text/", "message/")):
+        record.text = text_of(part).strip()
+
+
+def _fill_from_picture(record: Record, data: bytes, reading: ReadContext) -> Iterator[Failure]:
+    picture = document.pictures.read_text(data, "", reading)
+    record.text, record.numbers = picture.text, find_reference_numbers(picture.text)
+    if picture.failure:
+        yield picture.failure
+
+
+def _fill_from_document(record: Record, name: str, data: bytes, reading: ReadContext) -> Iterator[Failure]:
     extracted = document.extract_with_ocr(data, name, len(data), reading)
     yield from extracted.failures
     record.text, record.pages, record.numbers = extracted.text, extracted.pages, extracted.numbers
