@@ -98,9 +98,9 @@ def choose(
     ranked = ordered = _near(ranking.ranked, gap)
     if has_current_value:
         # what one channel says later does not stand in for what another says
-        groups = _by_channel(ranking.ranked) if across else [ranking.ranked]
-        in_groups = (_newest_first(_among(ranked, group), group, candidates, question) for group in groups)
-        ordered = [*itertools.chain.from_iterable(in_groups)]
+        ordered = []
+        for group in _by_channel(ranking.ranked) if across else [ranking.ranked]:
+            ordered += _newest_first([option for option in group if option in ranked], group, candidates, question)
     if across:
         excerpts = _across(ordered, candidates, question, limit)
     else:
@@ -147,10 +147,6 @@ def _newest_first(
         pair = (later, option)
         chosen += [each for each in pair if each is not None and not _is_among(each, chosen)]
     return chosen
-
-
-def _among(ranked: Sequence[RankedCandidate], group: Sequence[RankedCandidate]) -> list[RankedCandidate]:
-    return [option for option in ranked if _is_among(option, group)]
 
 
 def _is_among(option: RankedCandidate, others: Sequence[RankedCandidate]) -> bool:

@@ -35,11 +35,7 @@ _REPLY = re.compile(rf"^(?:\s*(?:{'|'.join(_MARKS)})\s*:)+", re.IGNORECASE)
 
 
 def has_current_value(question: Question) -> bool:
-    """Whether a later record may give another answer to a question.
-
-    Not to one about a time, which what was written later does not change, nor to one that asks where, who or why: the
-    amounts and days of two records say nothing of that.
-    """
+    """Whether a later record may answer otherwise: not of a time, and no value says where, who or why."""
     asks_value = bool(question.values & VALUE_TYPES.keys())
     return question.time is None and (asks_value or not question.values & _WITHOUT_VALUE)
 
@@ -138,16 +134,21 @@ def gives_other_value(new: Candidate, old: Candidate, types: frozenset[ValueType
 
     The new one may repeat the old value: `from 850 to 920 euros`.
     """
-    old_values, new_values = (_values_by_type(candidate.text, types) for candidate in (old, new))
-    shared_types = old_values.keys() & new_values.keys()
-    return any(not new_values[kind] <= old_values[kind] for kind in shared_types)
+    return any(not new_values <= old_values for new_values, old_values in _values_of_shared_types(new, old, types))
 
 
 def contradicts(new: Candidate, old: Candidate, types: frozenset[ValueType]) -> bool:
     """Whether both candidates give a value of a type that the question asks for, and no such value is in both."""
-    old_values, new_values = (_values_by_type(candidate.text, types) for candidate in (old, new))
-    shared_types = types & old_values.keys() & new_values.keys()
-    return any(new_values[kind].isdisjoint(old_values[kind]) for kind in shared_types)
+    pairs = _values_of_shared_types(new, old, types) if types else ()
+    return any(new_values.isdisjoint(old_values) for new_values, old_values in pairs)
+
+
+def _values_of_shared_types(
+    new: Candidate, old: Candidate, types: frozenset[ValueType]
+) -> list[tuple[set[str], set[str]]]:
+    """For each type that both give a value of, the values of the new candidate and those of the old one."""
+    new_values, old_values = (_values_by_type(candidate.text, types) for candidate in (new, old))
+    return [(new_values[kind], old_values[kind]) for kind in new_values.keys() & old_values.keys()]
 
 
 def _values_by_type(text: str, types: frozenset[ValueType]) -> dict[ValueType, set[str]]:

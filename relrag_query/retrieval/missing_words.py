@@ -29,11 +29,7 @@ def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
 
 
 def telling_words(words: list[str], question: str, shown: Sequence[str]) -> list[str]:
-    """Those of the missing words that tell something beside the texts that are shown.
-
-    None where the first text is in another language, whose words are others, and no word that a text has in another
-    form.
-    """
+    """The missing words that no shown text has in another form; none where the first is in another language."""
     if not words or not shown:
         return words
     codes = languages.codes()

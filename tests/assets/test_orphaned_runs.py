@@ -110,7 +110,7 @@ def test_a_sync_of_the_command_line_stands_on_the_timeline_and_on_the_pages_of_i
 
 
 def test_a_backfill_is_named_so(config: Path, shared: dg.DagsterInstance) -> None:
-    archive.first_sync(config)
+    archive.sync(config)
     assert commands.backfill("chat", "2023-12", "2024-01", config) == 0
     (made,) = [one for one in shared.get_runs() if one.job_name == "backfill"]
     assert own_tags(dict(made.tags)) == {"source": "chat", "months": "2023-12..2024-01", "launched_by": "command line"}
@@ -156,7 +156,7 @@ ENDINGS = [
 
 
 def test_a_run_of_the_ui_ends_when_nobody_can_go_on_with_it(config: Path, shared: dg.DagsterInstance) -> None:
-    archive.first_sync(config)  # so that a sync of the command line has nothing to do but this
+    archive.sync(config)  # so that a sync of the command line has nothing to do but this
     left = [left_behind(config, shared, status, process) for status, process, _, _ in ENDINGS]
     with daemon_lock.alive(archive.home(config.parent)):
         assert commands.sync(config) == 0
@@ -172,7 +172,7 @@ def test_a_run_of_the_command_line_is_over_when_another_sync_holds_the_lock(
     config: Path, shared: dg.DagsterInstance
 ) -> None:
     """Even where its process number has been given to another process."""
-    archive.first_sync(config)
+    archive.sync(config)
     own = {run_tags.PROCESS: process_identity.identify(), run_tags.USER: run_tags.COMMAND_LINE}
     left = [
         left_behind(config, shared, "NOT_STARTED", None, own),

@@ -45,8 +45,6 @@ ROW = """\
                     "diary_entry",
                     "entry of a diary",
                     "entries of a diary",
-                    en="diary",
-                    cs="deník deníku",
                     channel="paperless",
                     label="diary",
                     about="A diary: type=diary; from=who keeps it.",
@@ -56,6 +54,8 @@ ROW = """\
             record_mark=b"\\n",
         ),
 """
+WORDS = {"en": "diary", "cs": "deník deníku"}
+"""language -> words by which a question names it"""
 BEFORE = '        Kind(\n            "jsonl",\n'
 """the row that stays the last one"""
 CONFIG = """
@@ -147,6 +147,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = table.read_text(encoding="utf-8")
     assert rows.count(BEFORE) == 1
     table.write_text(rows.replace(BEFORE, ROW + FEED_ROW + BEFORE), encoding="utf-8")
+    for code, words in WORDS.items():
+        with (project / "relrag_pipelines/languages" / code / "kinds.toml").open("a", encoding="utf-8") as file:
+            file.write(f'diary_entry = "{words}"\n')
     (project / "relrag_pipelines/sources/diary.py").write_text(MODULE, encoding="utf-8")
     (project / "relrag_pipelines/sources/feed.py").write_text(FEED_MODULE, encoding="utf-8")
     return project
