@@ -69,17 +69,16 @@ class CandidateSource:
 
 def competing_sources(settings: Settings, source: Source) -> list[CandidateSource]:
     """The other sources that could read some of a source's files."""
-    root, suffixes = settings.source_path(source), _suffixes(source)
-    others = [
-        CandidateSource(candidate, settings.source_path(candidate))
-        for candidate in settings.sources
-        if candidate.name != source.name
-    ]
+    suffixes = _suffixes(source)
+    others = [other for other in settings.sources if other.name != source.name and suffixes & _suffixes(other)]
+    if not others:
+        return []
+    root = settings.source_path(source)
+    candidates = (CandidateSource(other, settings.source_path(other)) for other in others)
     return [
         candidate
-        for candidate in others
-        if suffixes & _suffixes(candidate.source)
-        and (candidate.root.is_relative_to(root) or root.is_relative_to(candidate.root))
+        for candidate in candidates
+        if candidate.root.is_relative_to(root) or root.is_relative_to(candidate.root)
     ]
 
 
