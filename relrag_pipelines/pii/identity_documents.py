@@ -151,13 +151,14 @@ def _numbers(text: str, ends: Iterable[int]) -> Iterator[Span]:
 
 def _belongs(gap: str) -> bool:
     """Whether the text between a word and a number leaves the number to the word."""
-    if len(gap) > _MAX_GAP or _DIGIT.search(gap) or _BREAK.search(gap):
+    if len(gap) > _MAX_GAP or _DIGIT.search(gap):
         return False
-    if len(_WORD.findall(gap)) > _MAX_WORDS:
+    words = _WORD.findall(fold_in_place(gap))
+    others = [word for word in words if word not in _plain_words("word_number")]
+    if len(words) > _MAX_WORDS or (others and _BREAK.search(gap)):  # a form has its label in the line above
         return False
     if labels.phone_in_front(gap):
         return False
-    words = _WORD.findall(fold_in_place(gap))
     return any(word in _plain_words("series") for word in words[-1:]) or not labels.other_in_front(gap)
 
 

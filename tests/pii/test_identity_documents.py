@@ -22,6 +22,8 @@ def found(text: str, *kinds: str) -> list[str]:
         (PASSPORT, "הדרכון שלי 31847562", "31847562"),
         (PASSPORT, "Passport No. 538 201 746", "538 201 746"),
         (PASSPORT, "dit pas er 207461835", "207461835"),
+        (PASSPORT, "Passport No.\n4827163", "4827163"),
+        (PASSPORT, "Bring the passport:\n\n# 7654321 is on the ticket", "7654321"),
         (ID_CARD, "dowodem osobistym CEK 148207", "CEK 148207"),
         (ID_CARD, "carte d'identité n° X4RTBPFW4", "X4RTBPFW4"),
         (ID_CARD, "Perso-Nr. L3F8TK2949, gültig bis 2031", "L3F8TK2949"),
