@@ -29,14 +29,14 @@ def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
 
 
 def telling_words(words: list[str], question: str, shown: Sequence[str]) -> list[str]:
-    """The missing words that no shown text has in another form; none where the first is in another language."""
+    """The missing words that no shown text can have in another form or language; a code is the same in all."""
     if not words or not shown:
         return words
-    codes = languages.codes()
-    if likeliest(question, codes) != likeliest(shown[0], codes):
-        return []
-    shown_words = frozenset(re.findall(r"\w+", " ".join(shown)))
-    return [word for word in words if not any(_inflects(word, other) for other in shown_words)]
+    codes = [word for word in words if re.search(r"\d", word)]
+    if likeliest(question, languages.codes()) != likeliest(shown[0], languages.codes()):
+        return codes
+    others = re.findall(r"\w+", " ".join(shown))
+    return [word for word in words if word in codes or not any(_inflects(word, other) for other in others)]
 
 
 def _inflects(word: str, other: str) -> bool:

@@ -51,6 +51,7 @@ def test_a_number_that_stands_as_its_pseudonym_is_not_said_to_be_missing(archive
         (["shop"], "How much rent do we pay for the shop now?", ["De acuerdo, 980 euros desde enero de 2026."], []),
         (["Werkstatt"], "Wie viel kostet die Versicherung der Werkstatt?", ["Seguro del taller: 365 € al año."], []),
         (["gym"], "What does the gym cost?", [], ["gym"]),
+        (["INV-1199"], "INV-1199", ["Here is the invoice INV-1187."], ["INV-1199"]),
     ],
 )
 def test_a_missing_word_is_named_only_where_it_tells_something(
