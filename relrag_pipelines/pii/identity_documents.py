@@ -151,15 +151,18 @@ def _numbers(text: str, ends: Iterable[int]) -> Iterator[Span]:
 
 def _belongs(gap: str) -> bool:
     """Whether the text between a word and a number leaves the number to the word."""
-    if len(gap) > _MAX_GAP or _DIGIT.search(gap):
-        return False
     words = _WORD.findall(fold_in_place(gap))
-    others = [word for word in words if word not in _plain_words("word_number")]
-    if len(words) > _MAX_WORDS or (others and _BREAK.search(gap)):  # a form has its label in the line above
+    if len(gap) > _MAX_GAP or len(words) > _MAX_WORDS or _DIGIT.search(gap) or _ends_before(gap, words):
         return False
     if labels.phone_in_front(gap):
         return False
     return any(word in _plain_words("series") for word in words[-1:]) or not labels.other_in_front(gap)
+
+
+def _ends_before(gap: str, words: list[str]) -> bool:
+    """Whether the sentence or line ends before the number. A form may have its label in the line above."""
+    says_more = any(word not in _plain_words("word_number") for word in words)
+    return says_more and _BREAK.search(gap) is not None
 
 
 def _is_number(written: str) -> bool:

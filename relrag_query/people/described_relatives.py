@@ -55,7 +55,7 @@ def read(words: QuestionWords) -> PeopleQuestion | None:
 
 def _asks_for_other(words: QuestionWords) -> bool:
     """Whether a question is for what somebody said, for somebody it names, or for relatives of another."""
-    if len(words.kin_words) != 1 or words.mentions or _is_of_another(words):
+    if len(words.kin_words) != 1 or _is_of_another(words) or words.mentions:
         return True
     return load_phrases().people.said.search(words.plain) is not None
 
