@@ -26,7 +26,7 @@ from relrag_pipelines.identity.journal_statements import (
 )
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.journal import JournalError
-from relrag_pipelines.stores import archive_tables, lake
+from relrag_pipelines.stores import archive_tables, lake, unit_state
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.workspace import Workspace
@@ -113,17 +113,24 @@ def _missing_identifiers(workspace: Workspace, source: str) -> str:
     home = workspace.home
     identifiers = lake.manifest(home, "identifiers", source)
     private = lake.manifest(home, "private_records", source)
+    orders = unit_state.file_orders(unit_state.load(home, source))
     months = {path.stem for path in lake.folder(home, "private_records", source).glob("*.parquet")}
     for month in sorted(months):
         # months before the first month have no partition
         if month not in identifiers and month >= workspace.settings.first_month:
             return f"identifiers of {source}, {month}, is not there"
     for month, output in identifiers.items():
-        # for example after a kill between reading an export and the next stage
-        if month in private and output.input != fingerprint([private[month].output]):
+        # for example after a kill between reading an export and the next stage; of kinds whose records change, the
+        # order of the files decides too
+        if month in private and output.input not in _inputs(private[month].output, orders.get(month)):
             return f"identifiers of {source}, {month}, are of older records"
         lake.read(home, "identifiers", source, month)
     return ""
+
+
+def _inputs(records: str, order: str | None) -> tuple[str, str]:
+    """Fingerprints of what a month of identifiers is made from, without and with the order of its files."""
+    return fingerprint([records]), fingerprint([records, order])
 
 
 def _journal_names_people(workspace: Workspace) -> bool:

@@ -10,7 +10,6 @@ import functools
 import json
 import operator
 import time
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -246,19 +245,7 @@ def version_orders(source: Source, units: Mapping[str, UnitState]) -> dict[str, 
 
     It decides which version of a record counts. Kinds whose records never change, and months of one unit, have none.
     """
-    if not KINDS[source.kind].mutable:
-        return {}
-    written: dict[str, list[tuple[int, str]]] = {}
-    for path, unit in units.items():
-        for part in unit.months:
-            written.setdefault(part.month, []).append((unit.mtime_ns, path))
-    return {month: fingerprint(_ranks(times)) for month, times in written.items() if len(times) > 1}
-
-
-def _ranks(written: Sequence[tuple[int, str]]) -> list[tuple[str, int]]:
-    """(path, position of its time among the times) of each unit, by path."""
-    times = sorted({time for time, _ in written})
-    return sorted((path, bisect_left(times, time)) for time, path in written)
+    return unit_state.file_orders(units) if KINDS[source.kind].mutable else {}
 
 
 def expected_fingerprint(workspace: Workspace, source: Source, stage: Stage, inputs: Iterable[str]) -> InputFingerprint:

@@ -6,7 +6,8 @@ Units stand in private/units, with the cursor of their source's lister: both cha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import Failure, UnitMonth, UnitState
 from relrag_pipelines.stores import private_manifest
+from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.table_schema import conform, to_table
 
 UNFINISHED = "unfinished"
@@ -108,3 +110,18 @@ def _save(home: Path, name: str, table: pa.Table) -> None:
     with replace_file(home / name) as temporary:
         pq.write_table(table, temporary, compression="zstd")
         private_manifest.expect(home, name, file_hash(temporary))
+
+
+def file_orders(units: Mapping[str, UnitState]) -> dict[str, str]:
+    """month -> fingerprint of the order in which the files of its units were written; none for months of one unit."""
+    written: dict[str, list[tuple[int, str]]] = {}
+    for path, unit in units.items():
+        for part in unit.months:
+            written.setdefault(part.month, []).append((unit.mtime_ns, path))
+    return {month: fingerprint(_ranks(times)) for month, times in written.items() if len(times) > 1}
+
+
+def _ranks(written: Sequence[tuple[int, str]]) -> list[tuple[str, int]]:
+    """(path, position of its time among the times) of each unit, by path."""
+    times = sorted({time for time, _ in written})
+    return sorted((path, bisect_left(times, time)) for time, path in written)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +22,7 @@ from relrag_pipelines.identity.journal_statements import (
 )
 from relrag_pipelines.journal import journal
 from relrag_pipelines.maintenance.verify import verify_home
-from relrag_pipelines.stores import archive_tables, lake, lock
+from relrag_pipelines.stores import archive_tables, lake, lock, unit_state
 from relrag_pipelines.workspace import Workspace
 from relrag_query import statements
 from relrag_query.cli.commands import forget as forgetting
@@ -31,6 +32,15 @@ from tests import archive
 from tests.people.test_stage import ids, make, rows
 
 pytestmark = pytest.mark.usefixtures("without_dagster")
+NOTES = """
+keys_file = "test.keys"
+embedder = "none"
+
+[[sources]]
+name = "vault"
+kind = "notes"
+path = "notes"
+"""
 
 
 def test_what_was_said_of_who_is_forgotten_goes_with_them(tmp_path: Path) -> None:
@@ -172,3 +182,12 @@ def test_a_name_of_before_a_merge_goes_with_the_last_record_that_has_it(tmp_path
     (merge,) = journal.statements(home, Merge)
     assert merge.names == ("Petr Kolar", "")
     assert verify_home(home) == []
+
+
+def test_identifiers_of_a_kind_with_versions_are_current_though_the_order_of_files_decides(tmp_path: Path) -> None:
+    shutil.copytree(Path(__file__).parents[2] / "examples" / "samples" / "notes", tmp_path / "notes")
+    shutil.copytree(tmp_path / "notes", tmp_path / "notes" / "copy")
+    (tmp_path / "relrag.toml").write_text(NOTES)
+    workspace = archive.first_sync(tmp_path / "relrag.toml")
+    assert unit_state.file_orders(unit_state.load(workspace.home, "vault"))
+    assert person_removal._missing_identifiers(workspace, "vault") == ""
