@@ -155,7 +155,7 @@ def _with_former_ids(workspace: Workspace, people: set[int]) -> set[int]:
 
 
 def _named_people(home: Path, matcher: RuleMatcher) -> set[int]:
-    """The people whom the rules name."""
+    """Ids of the people that the rules name."""
     columns = archive_tables.read(home, "person_aliases").select(["person_id", "kind", "alias"]).to_pydict().values()
     return {
         person_id

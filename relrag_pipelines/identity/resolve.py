@@ -92,7 +92,7 @@ def resolve(
 
 
 def _redirects(group_ids: Mapping[int, int], survivors: Mapping[int, int], people: Collection[int]) -> dict[int, int]:
-    """Each id that nobody has any more -> the id of the person whom it leads to."""
+    """Id of a merged person -> id of the person that it was merged into."""
     leads_to = {old: survivors[group_id] for old, group_id in sorted(group_ids.items())}
     return {old: survivor for old, survivor in leads_to.items() if survivor != old and old not in people}
 

@@ -220,7 +220,7 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
 
 
 def _is_not_of_kind(kind: Kind, unit: Unit, failure: Failure) -> bool:
-    """Whether a file bears a suffix that many programs use, and is none of the kind that was to read it."""
+    """Whether a file with a suffix that many programs share is of another kind than its source reads."""
     is_foreign = failure.whole_unit and not failure.location and failure.fault in _FOREIGN
     return is_foreign and kind.shared_suffixes and not unit.version and not recognises(kind, unit.file)
 

@@ -47,8 +47,8 @@ _SCRATCH, _EXAMINED = "unpacked-zips", "examined-zips"
 """scratch folders: for zips inside zips, and for beginnings of files by which their kind is recognised; no source can
 have such a name, since it holds a hyphen"""
 _READER, _OPENING, _EXTRAS = "reader", "opening", "extras"
-"""what the cursor of the mirror holds beside a row for each zip: what opened them, how the sources that open zips in
-the same folders read them, and keyed hashes of files that are only read with others"""
+"""entries of the mirror's cursor beside a row for each zip: the reader that opened them, the readers of all sources
+that open zips in the same folders, and keyed hashes of files that are only read with others"""
 
 Zips = Mapping[str, Path]
 """path of a zip, relative to the source's -> the zip"""
@@ -310,7 +310,7 @@ def _opening(settings: Settings, file: Path) -> list[Source]:
 
 
 def _opening_kinds(settings: Settings, source: Source) -> list[str]:
-    """How the sources read that open zips in a source's folder, above or below it; a change changes what is unread."""
+    """The readers of all sources that open zips in the folder of a source, above it or below it."""
     root = settings.source_path(source)
     return sorted(
         _reader(other) for other in settings.sources if other.open_zips and _overlap(root, settings.source_path(other))

@@ -96,7 +96,7 @@ class UnreadFiles:
     links: list[str] = field(default_factory=list)
     """files and folders that are links out of the folder of their source"""
     by_sync: list[UnreadFile] = field(default_factory=list)
-    """files in zips and files of other programs, as the last sync listed them"""
+    """files in zips and files of other programs, from the failures of the last sync"""
 
     def files(self) -> list[UnreadFile]:
         """All files, by path."""
@@ -207,7 +207,7 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
 
 
 def _listed_by_sync(settings: Settings) -> list[UnreadFile]:
-    """The files, in zips or not, of which the last sync of each source found that no kind knows what is in them."""
+    """The files that no kind recognised at the last sync of each source, those in zips included."""
     files: list[UnreadFile] = []
     for source in settings.sources:
         root = settings.source_path(source)
