@@ -8,7 +8,8 @@ from bench import hostile_texts
 from bench.hostile_texts import HOSTILE, QUICK, hostile_text, seconds_per_megabyte
 from relrag_pipelines.pii import PIIRedactor
 
-_LENGTH = 2_000
+_LENGTH = 8_000
+"""characters; a shorter text may lack by chance what is expensive in a longer one"""
 _LONGER = 4 * _LENGTH
 _MOST_GROWTH = 1.75
 """times the seconds a megabyte of the longer text; what grows with the square has four times as many"""
