@@ -37,7 +37,7 @@ _MODULES = {
 }
 """where a name is, if not in redactor.py"""
 
-VERSION = 18
+VERSION = 19
 """raised when anything is found, replaced or normalised otherwise: every month is redacted again then"""
 
 

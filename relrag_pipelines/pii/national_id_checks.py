@@ -15,9 +15,15 @@ from stdnum.exceptions import ValidationError
 _GERMANY_WEIGHTS = (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1)
 _MONTH_DAY = r"(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
 _BRITISH = re.compile(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
+_HUNGARY_PERSON = re.compile(rf"[1-8]\d\d{_MONTH_DAY}\d{{4}}")
 _KOREA = re.compile(rf"\d\d{_MONTH_DAY}[1-8]\d{{6}}")
 _SINGAPOREAN = {"S": (0, "JZIHGFEDCBA"), "T": (4, "JZIHGFEDCBA"), "F": (0, "XWUTRQPNMLK"), "G": (4, "XWUTRQPNMLK")}
 _SINGAPOREAN |= {"M": (3, "KLJNPQRTUWX")}
+
+
+def australia_medicare(number: str) -> bool:
+    """Medicare number: eight digits times 1, 3, 7, 9 in turn, modulo 10; the number of the card follows."""
+    return number[0] in "23456" and _weighted(number[:8], (1, 3, 7, 9) * 2) % 10 == int(number[8])
 
 
 def british_insurance(number: str) -> bool:
@@ -42,6 +48,13 @@ def germany_health(number: str) -> bool:
 def hungary_insurance(number: str) -> bool:
     """TAJ: digits times 3 and 7 in turn, modulo 10."""
     return _weighted(number[:8], (3, 7) * 4) % 10 == int(number[8])
+
+
+def hungary_person(number: str) -> bool:
+    """Személyi szám: digits times their place, modulo 11; times their place from the end for those born since 1997."""
+    if not _HUNGARY_PERSON.fullmatch(number):
+        return False
+    return int(number[10]) in (_weighted(number[:10], weights) % 11 for weights in (range(1, 11), range(10, 0, -1)))
 
 
 def hungary_tax(number: str) -> bool:
@@ -87,11 +100,13 @@ def any_number(number: str) -> bool:
 _OWN: dict[str, Callable[[str], bool]] = {
     function.__name__: function
     for function in (
+        australia_medicare,
         british_insurance,
         germany_health,
         germany_insurance,
         indian_trader,
         hungary_insurance,
+        hungary_person,
         hungary_tax,
         korea_resident,
         russia_insurance,

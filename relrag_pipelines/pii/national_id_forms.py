@@ -31,6 +31,10 @@ _MAX_GAP_AFTER_LABEL = 40
 """largest number of characters between a label and the id after it"""
 _MAX_GAP_BEFORE_LABEL = 6
 """largest number of characters between an id and the label after it"""
+_MAX_CLAUSE = 28
+"""the same where words stand between them: `38603142711 is my personal code`"""
+_MAX_WORDS_BEFORE_LABEL = 4
+"""largest number of these words"""
 _MAX_CHARS = 48
 """longest id in characters, with separators"""
 _MAX_GAP_UNCHECKED = 24
@@ -42,6 +46,7 @@ _HOLDER_CHARS = 60
 _CLASSES = {"n": "[0-9]", "a": "[A-Za-z]", "c": "[0-9A-Za-z]"}
 _FIELD = re.compile(r"(\d+)!([nac])")
 _DIGIT = re.compile(r"\d")
+_ENDS_CLAUSE = re.compile(r"[\d\n;!?:]|[.,] ")
 _NOT_ALNUM = re.compile(r"[^0-9A-Za-z]+")
 _SPACED_SCRIPT = re.compile(r"[a-zа-яіїєґα-ω]")
 
@@ -190,11 +195,21 @@ def _id_near_label(text: str, start: int, end: int, kind: NationalId) -> re.Matc
     match = kind.pattern.search(text, end, end + _MAX_GAP_AFTER_LABEL + _MAX_CHARS)
     if match and _is_next_number(text, end, match, _MAX_GAP_AFTER_LABEL) and kind.is_valid(match[0]):
         return match
-    first = max(0, start - _MAX_GAP_BEFORE_LABEL - _MAX_CHARS)
+    first = max(0, start - _MAX_CLAUSE - _MAX_CHARS)
     for match in kind.pattern.finditer(text, first, start):
-        if match.end() >= start - _MAX_GAP_BEFORE_LABEL and kind.is_valid(match[0]):
+        if _belongs_to_label_behind(text, match, start) and kind.is_valid(match[0]):
             return match
     return None
+
+
+def _belongs_to_label_behind(text: str, match: re.Match[str], label: int) -> bool:
+    """Whether the label at an offset behind the id is about it: right behind, or in the same clause."""
+    gap = text[match.end() : label]
+    if len(gap) <= _MAX_GAP_BEFORE_LABEL:
+        return True
+    if len(gap) > _MAX_CLAUSE or len(gap.split()) > _MAX_WORDS_BEFORE_LABEL or _ENDS_CLAUSE.search(gap):
+        return False
+    return not context_words.has_other_context(text, match.start())
 
 
 def _unchecked_id(text: str, end: int, kind: NationalId) -> re.Match[str] | None:

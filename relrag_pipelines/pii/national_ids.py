@@ -31,6 +31,7 @@ _announces_birth = context_words.lookbehind(
     rf"{_BIRTH_WORDS}(?:{_BLANK}?(?:č(?:íslo)?|no|je|is)(?!\w)\.?)?\W{{0,4}}$", 32
 )
 _mentions_birth = context_words.lookbehind(rf"{_BIRTH_WORDS}[^\n\d]*$", 40)
+_birth_follows = re.compile(rf"[^\n\d.;!?]{{1,24}}{_BIRTH_WORDS}", re.IGNORECASE)
 _OTHER_NUMBER = re.compile(r"\d{5}")
 _SAYS_ID = re.compile(
     r"ת[\"'״׳.]{0,2} ?ז\b|תעודת[ -]זהות|מספר[ -]זהות|מס[.'׳]? ?זהות|(?i:teudat[ -]?zehut|\bidentity\b"
@@ -91,8 +92,8 @@ def _find_israeli_ids(text: str, min_score: float) -> list[Span]:
             if score >= (0.95 if len(match[0]) < 9 else min_score):
                 spans.append(Span(*match.span(), score))
     for match in _SPACED_ID.finditer(text):  # other groupings only after words for an id
-        if not match[0].isdigit() and _is_id(match[0]) and _id_score(text, *match.span()) >= 0.95:
-            spans.append(Span(*match.span(), 0.95))
+        if not match[0].isdigit() and _is_id(match[0]) and (score := _id_score(text, *match.span())) >= 0.9:
+            spans.append(Span(*match.span(), score))
     return resolve_overlaps(spans, text)
 
 
@@ -118,7 +119,7 @@ def _birth_score(text: str, match: re.Match[str]) -> float:
     # the cheap checksum comes first: it rejects nine of ten numbers before their date is checked
     if len(digits) < 10 or int(digits[:-1]) % 11 % 10 != int(digits[-1]) or not _is_birth_number(digits):
         return 0.0
-    if _mentions_birth(text, match.start()):
+    if _mentions_birth(text, match.start()) or _birth_follows.match(text, match.end()):
         return 0.8
     return 0.7 if "/" in match[0] and not _is_account(text, match) else 0.0
 

@@ -31,7 +31,10 @@ DIGITS = {
 RAISED = "\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u2080-\u2089\u2460-\u2468\u24ea\u2776-\u277e\u2780-\u2788\u278a-\u2792"
 """raised, lowered and circled digits, as in a character class"""
 _RAISED = {code: str(unicodedata.digit(chr(code))) for code in range(128, 0x2800) if re.match(f"[{RAISED}]", chr(code))}
-_PLAIN = DIGITS | _WIDE | _RAISED
+_BLANKS = dict.fromkeys((*range(0x2000, 0x200B), 0x202F, 0x3000), " ")
+_SIGNS = {0x207A: "+", 0x208A: "+", 0x207B: "-", 0x208B: "-", 0x207D: "(", 0x208D: "(", 0x207E: ")", 0x208E: ")"}
+"""raised and lowered signs of numbers"""
+_PLAIN = DIGITS | _WIDE | _RAISED | _BLANKS | _SIGNS
 _MARKS = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\u20e3\ufe00-\ufe0f\ufeff"
 _HIDDEN = re.compile(f"[{_MARKS}]+")
 # a separate pattern: a character class is fast only within one Unicode plane

@@ -51,7 +51,7 @@ _SIGN = regex.compile(
     rf"(?P<bracketed>{_BLANK}?[\[({{<]{_BLANK}?(?:{_AT}|{_WEAK_AT}|@){_BLANK}?[\])}}>]{_BLANK}?)(?=\w)"
     rf"|(?P<letter>{_BLANK}?[\[({{<]{_BLANK}?(?:{_IN_BRACKETS}){_BLANK}?[\])}}>]{_BLANK}?)(?=\w)"
     rf"|(?<=\w)(?P<ornament>{_SIGNS})(?=\w)|{_BLANK}{{1,3}}(?P<spelt>{_SPELT_AT}){_BLANK}{{1,3}}(?=\w)"
-    rf"|(?<=\w)(?P<joint>[-_*|\"'])(?:{_AT}|{_WEAK_AT})(?P=joint)(?=\w)"
+    rf"|(?<=\w){_BLANK}?(?P<joint>[-_*|\"']|//)(?:{_AT}|{_WEAK_AT})(?P=joint){_BLANK}?(?=\w)"
     rf"|{_BLANK}{{1,3}}(?:(?P<word>{_AT})|(?P<at>{_WEAK_AT})|@{{1,3}}){_BLANK}{{1,3}}(?=\w)"
     rf"|(?<=\w)(?P<doubled>@{{2,3}})(?=\w)|(?<=\w)@{{1,3}}{_BLANK}{{1,3}}(?=\w)"
     rf"|(?<=\w){_BLANK}{{1,3}}@{{1,3}}(?=\w)|(?<=\w)(?P<plain>@)(?=\w)",
@@ -59,7 +59,7 @@ _SIGN = regex.compile(
 )
 _DOT = (
     rf"(?:{_BLANK}?[\[({{<]{_BLANK}?(?:(?i:{_DOT_WORD})|\.){_BLANK}?[\])}}>]{_BLANK}?"
-    rf"|(?P<dash>[-_])(?i:{_DOT_WORD})[-_]|{_BLANK}{{1,3}}(?i:{_DOT_WORD}){_BLANK}{{1,3}}"
+    rf"|{_BLANK}?(?P<dash>[-_/]{{1,2}})(?i:{_DOT_WORD})(?P=dash){_BLANK}?|{_BLANK}{{1,3}}(?i:{_DOT_WORD}){_BLANK}{{1,3}}"
     rf"|{_BLANK}{{1,2}}\.(?:{_BLANK}{{1,2}}|(?=(?:com|net|org)(?!\w))))"
 )
 _LABEL = rf"\w(?>[^\W_]{{0,62}}(?:(?:['׳]|[-_](?!(?i:{_DOT_WORD})[-_]))[^\W_]{{0,62}}){{0,8}})"

@@ -1,4 +1,4 @@
-"""Texts of 16 countries, labelled without knowledge of the recognisers: recall of each type, and precision.
+"""Texts of many countries, labelled without knowledge of the recognisers: recall of each type, and precision.
 
 tests/data/pii/SOURCE.md says where they come from.
 """
@@ -46,7 +46,7 @@ def rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("name", ["blind.jsonl", "fresh.jsonl"])
+@pytest.mark.parametrize("name", ["blind.jsonl", "fresh.jsonl", "strangers.jsonl"])
 def test_values_are_hidden_and_near_misses_stay(name: str) -> None:
     there, hidden, found, right = Counter[str](), Counter[str](), 0, 0
     faults = []
@@ -55,6 +55,8 @@ def test_values_are_hidden_and_near_misses_stay(name: str) -> None:
         findings = [(entity.start, entity.end) for entity in redactor(row["country"]).detect(text, "default")]
         covered = {offset for start, end in findings for offset in range(start, end)}
         for start, end, kind in row["spans"]:
+            if kind not in RECALL:
+                continue  # account numbers and plates, which the default policy leaves
             there[kind] += 1
             is_hidden = all(not text[offset].isalnum() or offset in covered for offset in range(start, end))
             hidden[kind] += is_hidden

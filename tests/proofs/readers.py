@@ -61,7 +61,7 @@ def swap(home: Path, built: list[Path], prepared: Path | None = None) -> int:
     place = prepared or prepare(home.parent / "prepared", home, built)
     generations.begin(home).rmdir()
     place.rename(generations.build_folder(home))
-    number = generations.finish(home, {"edition": "", "counts": {}}, query_hits.NOW, forget=True).number
+    number = generations.finish(home, {"edition": "", "counts": {"chunks": NOTES}}, query_hits.NOW, forget=True).number
     generations.sweep(home, keep=1)
     return number
 

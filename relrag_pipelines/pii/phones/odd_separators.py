@@ -15,9 +15,12 @@ from relrag_pipelines.pii.spans import Span
 
 SCORE = 0.6
 
-_SIGNS = "*,;\t|/~=\u00b7\u2022\u2026\uff0a\u3001"
+_SIGNS = "*,;\t|/~=\u00b7\u2022\u2026\u2796\uff0a\u3001"
 _SEPARATED_DIGITS = re.compile(rf"\d[{_SIGNS}] ?\d")
-_RUN = re.compile(rf"[+\uff0b]?\d{{1,6}}(?P<gap>[{_SIGNS}] ?)\d{{1,8}}(?:(?P=gap)\d{{1,8}})*")
+_RUN = re.compile(
+    rf"(?:\d{{0,2}}\(\d{{1,4}}\) ?|\d{{1,3}} (?=\d))?[+\uff0b]?\d{{1,6}}"
+    rf"(?P<gap>[{_SIGNS}] ?)\d{{1,8}}(?:(?P=gap)\d{{1,8}})*"
+)
 _SEPARATOR = re.compile(rf"(?<=\d)[{_SIGNS}] ?(?=\d)")
 _FURTHER_DIGITS = re.compile(rf"[{_SIGNS}.:\-]? ?\d")
 _MIN_DIGITS, _MAX_DIGITS = 7, 15
