@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LIMITS = ("unit_max_bytes", "archive_max_ratio", "archive_max_bytes")
 """what was refused for one of them is read when it is raised"""
-RECORD_VERSION = 3
+RECORD_VERSION = 4
 """raised when the export finishes what connectors read in another way, so that every unit is read again"""
 
 

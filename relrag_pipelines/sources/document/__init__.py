@@ -129,14 +129,15 @@ def _is_text(head: bytes) -> bool:
 def _extract(
     data: bytes | Path, size: int, suffix: str, head: bytes, limits: Limits, max_ratio: int, max_bytes: int
 ) -> DocumentText:
-    if suffix == ".pdf":
+    if suffix == ".pdf" or head.startswith(b"%PDF-"):
         return call(limits, size, pdf.extract, data)
     if suffix not in SUFFIXES:
         supported = ", ".join(SUFFIXES)
         description = f'"{suffix}"' if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "of an unknown kind"
         raise DocumentError("unsupported", f"files {description} are not read; known: {supported}")
-    if suffix in office.CONTENT_TYPES:
-        if head.startswith(office.SIGNATURES):
+    is_office = head.startswith(office.SIGNATURES)
+    if suffix in office.CONTENT_TYPES or is_office:
+        if is_office:
             return call(limits, size, office.extract, data, head[:16], max_ratio, max_bytes, _EMBEDDED, _PICTURES)
         suffix = _suffix_of_misnamed(head, suffix)
     return _extract_text(data if isinstance(data, bytes) else read_plain(data), suffix)
@@ -160,8 +161,6 @@ def _suffix_of_misnamed(head: bytes, suffix: str) -> str:
 
     Raises DocumentError if it is no text.
     """
-    if b"%PDF-" in head[:1024]:
-        raise DocumentError("wrong_format", f"a PDF named {suffix}; give it the suffix .pdf")
     if _HTML.match(head):
         return ".html"
     if suffix not in _MISNAMED or not _is_text(head):

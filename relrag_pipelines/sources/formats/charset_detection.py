@@ -19,6 +19,8 @@ from dataclasses import dataclass, replace
 
 from charset_normalizer import from_bytes
 
+from relrag_pipelines.sources.formats import vendor_charsets
+
 MAX_CONTROLS = 0.02
 """Share of control characters above which bytes are no text."""
 MAX_CHAOS = 0.1
@@ -35,8 +37,12 @@ MARGIN = 0.02
 """Guesses whose score is this close to the best are its rivals."""
 MIN_NULS = 0.2
 """Share of NULs in the UTF-16 of a European text."""
+MIN_BYTES_PER_NUL = 12
+"""Bytes for each NUL in UTF-8; the UTF-16 of a European text has more NULs."""
 DAMAGE_RATIO = 20
 """How many intact UTF-8 sequences are needed for each damaged one."""
+LAST_DAMAGE_RATIO = 3
+"""The same where no other charset fits."""
 SAMPLE = 64 * 2**10
 """Bytes of lines beyond ASCII that a guess examines."""
 
@@ -116,7 +122,7 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
         if data.startswith(mark):
             return DecodedText(_strictly(data, charset), charset.removesuffix("-sig"))
     if b"\0" in data:
-        return _without_mark(data)
+        return _utf8_with_nuls(data) or _without_mark(data)
     for name in ("iso2022_jp" if b"\x1b$" in data else None, "utf-8", declared):
         if name and (text := _try(data, name)) is not None:
             return DecodedText(_refuse_binary(text), name)
@@ -124,7 +130,7 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
     mixed = _mixed_lines(data, older)
     if mixed and any(_LETTER_ALONE.search(line) for line in older):
         return mixed
-    return _damaged_utf8(data) or mixed or _guess(data)
+    return _damaged_utf8(data, DAMAGE_RATIO) or mixed or _guess_or_damage(data)
 
 
 def decode_name(data: bytes, declared: Iterable[str]) -> str:
@@ -150,9 +156,18 @@ def _strictly(data: bytes, charset: str) -> str:
 
 def _try(data: bytes, charset: str) -> str | None:
     try:
-        return data.decode(charset)
+        return vendor_charsets.decode(data, charset)
     except (ValueError, LookupError):  # LookupError: no such charset; ValueError: bytes, or a name, that it refuses
         return None
+
+
+def _utf8_with_nuls(data: bytes) -> DecodedText | None:
+    """UTF-8 with a few NULs in it, or with NULs at its end, without them."""
+    text = data.rstrip(b"\0")
+    if text.count(0) * MIN_BYTES_PER_NUL > len(text) or (decoded := _try(text, "utf-8")) is None:
+        return None
+    plain = decoded.replace("\0", "")
+    return DecodedText(plain, "utf-8") if plain and not _is_binary(plain) else None
 
 
 def _without_mark(data: bytes) -> DecodedText:
@@ -184,23 +199,37 @@ def _is_assigned(character: str) -> bool:
 
 
 def _refuse_binary(text: str) -> str:
-    utf8 = text.encode("utf-8", "surrogatepass")  # each control character is one byte, which nothing else contains
-    controls = len(utf8) - len(utf8.translate(None, _CONTROLS))
-    if controls > MAX_CONTROLS * len(text):
-        raise CharsetError("binary", f"{controls} control characters in {len(text)}")
+    if _is_binary(text):
+        raise CharsetError("binary", f"{_count_controls(text)} control characters in {len(text)}")
     return text
 
 
-def _damaged_utf8(data: bytes) -> DecodedText | None:
+def _is_binary(text: str) -> bool:
+    return _count_controls(text) > MAX_CONTROLS * len(text)
+
+
+def _count_controls(text: str) -> int:
+    utf8 = text.encode("utf-8", "surrogatepass")  # each control character is one byte, which nothing else contains
+    return len(utf8) - len(utf8.translate(None, _CONTROLS))
+
+
+def _guess_or_damage(data: bytes) -> DecodedText:
+    """A guess; if no older charset fits, UTF-8 with damaged places."""
+    try:
+        return _guess(data)
+    except CharsetError as error:
+        damaged = _damaged_utf8(data, LAST_DAMAGE_RATIO) if error.fault == "charset" else None
+        if damaged is None:
+            raise
+        return damaged
+
+
+def _damaged_utf8(data: bytes, ratio: int) -> DecodedText | None:
     """UTF-8 with a few wrong bytes; no other charset gives that many intact sequences by accident."""
     text = data.decode("utf-8", "replace")
     replaced = text.count("\ufffd")
     intact = len(_BEYOND_ASCII.findall(text)) - replaced
-    return (
-        DecodedText(_refuse_binary(text), "utf-8", damaged_places=replaced)
-        if intact >= DAMAGE_RATIO * replaced
-        else None
-    )
+    return DecodedText(_refuse_binary(text), "utf-8", damaged_places=replaced) if intact >= ratio * replaced else None
 
 
 def _mixed_lines(data: bytes, older: list[bytes]) -> DecodedText | None:
@@ -293,6 +322,12 @@ def _non_ascii_lines(data: bytes) -> bytes:
     return b"".join(lines)
 
 
+@functools.lru_cache(1 << 14)
+def _is_rare_syllable(letter: str) -> bool:
+    """Whether a Hangul syllable is outside KS X 1001, as texts in another charset give many."""
+    return "\uac00" <= letter <= "\ud7a3" and len(letter.encode("euc_kr")) > 2  # else it is composed of letters
+
+
 def _word_share(text: str) -> float:
     """Share of the non-ASCII words whose letters all fit one alphabet or script; 1 without any."""
     words = Counter(word for word in _WORD.findall(text) if not word.isascii())
@@ -311,7 +346,7 @@ def _alphabet_share(text: str) -> float:
     alphabets = [sum(letters[letter] for letter in alphabet if letter in letters) for alphabet in _ALPHABETS]
     scripts: Counter[str] = Counter()
     for letter, count in letters.items():
-        if letter >= "\u0370":
+        if letter >= "\u0370" and not _is_rare_syllable(letter):
             script = unicodedata.name(letter, "?").split()[0].split("-")[0]
             scripts["CJK" if script in _EAST_ASIAN else script] += count
     return max([*alphabets, *scripts.values()]) / (letters.total() + len(_SYMBOL_IN_WORD.findall(text)))

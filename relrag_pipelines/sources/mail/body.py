@@ -25,6 +25,9 @@ _FILE_PLACE = re.compile(r"[^:?#/\\]{1,200}\.\w{1,5}")
 _CID = re.compile(rb"cid:([^\"'\s>)]{1,256})", re.IGNORECASE)
 _SOFT_BREAK = re.compile(r"(?<!\n--) \n(?![> \n]|-- )")
 
+_STUFFED_BLANK = re.compile(r"^ ", re.MULTILINE)
+"""which RFC 3676, section 4.4 puts before lines that begin with a blank, `>` or `From `"""
+
 
 @dataclass
 class Body:
@@ -94,7 +97,7 @@ def text_of(part: Part) -> str:
         part.defects.append(defect)
     if part.parameters.get("format", "").lower() == "flowed":
         replacement = "" if part.parameters.get("delsp", "").lower() == "yes" else " "
-        text = _SOFT_BREAK.sub(replacement, text.replace("\r\n", "\n"))
+        text = _STUFFED_BLANK.sub("", _SOFT_BREAK.sub(replacement, text.replace("\r\n", "\n")))
     return clean(text)
 
 

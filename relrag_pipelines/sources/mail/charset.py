@@ -11,8 +11,8 @@ import functools
 import re
 from collections.abc import Iterable
 
+from relrag_pipelines.sources.formats import vendor_charsets
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode, decode_name
-from relrag_pipelines.sources.mail import vendor_charsets
 
 _WIDER = {
     "iso8859-1": "cp1252",

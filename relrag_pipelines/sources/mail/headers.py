@@ -42,6 +42,7 @@ _BARE_ADDRESS = re.compile(r"[^\s<>,;@]{1,256}@[^\s<>,;]{1,256}")
 _ID = re.compile(r"<([^<>]+)>")
 _COMMENT = re.compile(r"\((?:[^()\\]|\\.){0,200}\)")
 _AROUND_COLON = re.compile(r"\s*:\s*")
+_ZONE_IN_QUOTES = re.compile(r"[\"'\[<]([A-Za-z+-][\w:+-]*)[\"'\]>]\s*$")
 _DATE = re.compile(
     r"\s*(?:[A-Za-z]{2,9}\.?,?\s*)?(\d{1,2})[ -]+([A-Za-z]{3,9})\.?[ -]+(\d{2,4})"
     r"\s+(\d{1,2})[:.](\d\d)(?:[:.](\d\d))?\s*([AaPp][Mm]\b)?\s*((?:GMT|UTC)?[+-]\d{4}|(?:GMT|UTC)?[+-]\d{1,2}(?::\d\d)?(?!\d)|0\d[0-5]\d\b|1[0-4][0-5]\d\b|[A-Za-z]{1,5}\b)?"
@@ -148,6 +149,7 @@ def date(value: bytes, local_zone: str) -> int | None:
     """Seconds since 1970, UTC; a time without a zone is local; None for an invalid date."""
     text = _text(value)[:_MAX_DATE_LENGTH]
     text = _AROUND_COLON.sub(":", _COMMENT.sub("", _words(text) if "=?" in text else text))
+    text = _ZONE_IN_QUOTES.sub(r"\1", text)
     try:
         moment = _moment(text)
         if moment and moment.tzinfo is None:

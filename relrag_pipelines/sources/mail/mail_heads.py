@@ -65,6 +65,20 @@ def start_of_head(data: bytes, start: int, end: int) -> int:
     return start
 
 
+def head_goes_on(data: bytes, offset: int, end: int, names: Iterable[str]) -> bool:
+    """Whether a header of a mail, of another name than these, follows within a few lines and before an empty one."""
+    lower_names = {name.encode("ascii") for name in names}
+    for _ in range(MAX_JUNK_LINES):
+        line = LINE.match(data, offset, min(end, offset + _LOOK_AHEAD))
+        if line is None or BLANK.match(line[0]):
+            return False
+        offset = line.end()
+        header = _HEADER.match(data, offset, end)
+        if header and header[1] and header[1].lower() in _MAIL_HEADERS - lower_names:
+            return True
+    return False
+
+
 def _is_mail_header(data: bytes, offset: int, end: int) -> bool:
     header = _HEADER.match(data, offset, end)
     return header is not None and header[1] is not None and header[1].lower() in _MAIL_HEADERS

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from relrag_pipelines.sources.mail import headers
-from relrag_pipelines.sources.mail.mail_heads import start_of_head
+from relrag_pipelines.sources.mail.mail_heads import head_goes_on, start_of_head
 from relrag_pipelines.sources.mail.unicode_files import plain_bytes
 
 MAX_HEADERS = 2**20
@@ -28,6 +28,23 @@ _FROM_LINE = re.compile(rb">?From .*\r?(?:\n|\Z)")
 _BLANK = re.compile(rb"[ \t]*\r?(?:\n|\Z)")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/]")
+_PADDING = re.compile(rb"=+\s*")
+"""the end of a piece of base64; some programs write several pieces one after another"""
+_IN_CLEAR = re.compile(rb"[^A-Za-z0-9+/=\s]|\w[ \t]\w")
+_COMMENT = re.compile(rb"\([^()]*\)")
+_TOKEN = re.compile(rb"[a-z0-9]+(?:-[a-z0-9]+)*")
+_ENCODINGS = {
+    b"base-64": b"base64",
+    b"x-base64": b"base64",
+    b"uuencode": b"x-uuencode",
+    b"x-uue": b"x-uuencode",
+    b"uue": b"x-uuencode",
+    b"7bit": b"",
+    b"8bit": b"",
+    b"binary": b"",
+}
+"""what programs call an encoding that has another name"""
+_BLANKS_BEHIND_SOFT_BREAK = re.compile(rb"=[ \t]+(?=\r?\n)")
 
 
 @dataclass(slots=True)
@@ -76,16 +93,36 @@ class Part:
     def content(self) -> bytes:
         """The body with its transfer encoding decoded; what cannot be decoded is noted and kept as it is."""
         body = self.source[self.start : self.end]
-        encoding = self.raw("content-transfer-encoding").strip().lower()
+        encoding = self.encoding
         if encoding == b"base64":
-            return self._base64(body)
+            return self._base64_pieces(body)
         if encoding == b"quoted-printable":
-            return binascii.a2b_qp(body)
-        if encoding in (b"x-uuencode", b"uuencode", b"x-uue", b"uue"):
+            return binascii.a2b_qp(_BLANKS_BEHIND_SOFT_BREAK.sub(b"=", body))
+        if encoding == b"x-uuencode":
             return self._decode_uuencode(body)
-        if encoding.split(b";")[0].strip() not in (b"", b"7bit", b"8bit", b"binary"):
+        if encoding:
             self.defects.append("unknown_encoding")
         return body
+
+    @property
+    def encoding(self) -> bytes:
+        """Its transfer encoding, in lower case; empty if the body stands as it is.
+
+        RFC 2045 allows comments around it, and programs write quotes and parameters.
+        """
+        token = _TOKEN.search(_COMMENT.sub(b"", self.raw("content-transfer-encoding").lower()))
+        return _ENCODINGS.get(token[0], token[0]) if token else b""
+
+    def _base64_pieces(self, body: bytes) -> bytes:
+        """All pieces of the body, and the text that a mailing list put in clear behind them."""
+        first, *others = _pieces(body) or [b""]
+        decoded = [self._base64(first)]
+        for index, piece in enumerate(others):
+            if _IN_CLEAR.search(piece):
+                footer = b"".join(others[index:])
+                return b"".join([*decoded, b"\n" + footer if self.type.startswith("text/") else b""])
+            decoded.append(self._base64(piece))
+        return b"".join(decoded)
 
     def _base64(self, body: bytes) -> bytes:
         try:
@@ -109,6 +146,12 @@ class Part:
                 self.defects.append("damaged_uuencode")
                 break
         return b"".join(decoded)
+
+
+def _pieces(body: bytes) -> list[bytes]:
+    """The pieces of a base64 body, each with its padding."""
+    ends = [padding.end() for padding in _PADDING.finditer(body)]
+    return [body[start:end] for start, end in pairwise([0, *ends, len(body)]) if start < end]
 
 
 def parse(data: bytes, depth: int = 0) -> Part:
@@ -154,10 +197,9 @@ class _PartReader:
         return part
 
     def _open_message(self, part: Part, depth: int) -> None:
-        encoding = part.raw("content-transfer-encoding").strip().lower()
         if depth >= MAX_DEPTH:
             part.defects.append("too_deep")
-        elif encoding in (b"base64", b"quoted-printable"):  # forbidden, and sent all the same
+        elif part.encoding in (b"base64", b"quoted-printable"):  # forbidden, and sent all the same
             inner = part.content()
             part.parts = [_PartReader(inner).mail(0, len(inner), depth + 1)]
         else:
@@ -210,6 +252,11 @@ def _before_line_end(data: bytes, offset: int, start: int) -> int:
     return offset
 
 
+def _next_line(data: bytes, offset: int, limit: int) -> int:
+    line_end = data.find(b"\n", offset, limit)
+    return limit if line_end < 0 else line_end + 1
+
+
 def _read_head(part: Part) -> None:
     """Reads the headers, and moves `start` past them."""
     data, offset, end = part.source, part.start, part.end
@@ -227,8 +274,10 @@ def _read_head(part: Part) -> None:
             return
         elif data[offset : offset + 1] in (b" ", b"\t"):  # a continuation of nothing
             part.defects.append("stray_continuation")
-            line_end = data.find(b"\n", offset, limit)
-            offset = limit if line_end < 0 else line_end + 1
+            offset = _next_line(data, offset, limit)
+        elif head_goes_on(data, offset, limit, fields):
+            part.defects.append("stray_line")
+            offset = _next_line(data, offset, limit)
         else:
             part.defects.append("no_separator")
             break

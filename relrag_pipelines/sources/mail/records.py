@@ -46,10 +46,13 @@ _TOO_LARGE = {
     "text_too_long": f"of a text the first {MAX_TEXT:,} bytes are read",
 }
 _DAMAGED = {
-    "damaged_outlook": "some of what Outlook saved is missing from the file",
-    "damaged_rtf": "its text is rich text that cannot be unpacked",
+    "damaged_outlook": "some of what Outlook saved is missing from the file; save the mail again from Outlook",
+    "damaged_rtf": "its text is rich text that cannot be unpacked; save the mail again from Outlook",
+    "damaged_tnef": "its winmail.dat is cut or damaged; ask the sender for the files",
+    "damaged_uuencode": "a part in uuencode is cut or damaged; save the mail again",
+    "unknown_encoding": "a part names a transfer encoding that does not exist; it is kept as it stands",
 }
-_LOSSY = {*_TOO_LARGE, *_DAMAGED, "damaged_base64", "damaged_tnef", "damaged_uuencode", "damaged_text"}
+_LOSSY = {*_TOO_LARGE, *_DAMAGED, "damaged_base64", "damaged_text"}
 """defects with which something of the mail may be missing"""
 _MAX_REFERENCES = 200
 _NO_HEADER = (
@@ -128,7 +131,7 @@ def _records(letter: MailContext, reading: ReadContext) -> Iterator[Record | Fai
     for defect in sorted(body.defects & _TOO_LARGE.keys()):
         yield Failure(letter.at, "too_large", f"{_TOO_LARGE[defect]}; its bytes are kept, save what you need apart")
     for defect in sorted(body.defects & _DAMAGED.keys()):
-        yield Failure(letter.at, "damaged", f"{_DAMAGED[defect]}; its bytes are kept, save the mail again from Outlook")
+        yield Failure(letter.at, "damaged", f"{_DAMAGED[defect]}; the bytes of the mail are kept")
     if not mail_heads.has_mail_headers(mail.fields):
         yield Failure(letter.at, "no_header", _NO_HEADER)
     if body.is_encrypted or "-----BEGIN PGP MESSAGE-----" in body.text:

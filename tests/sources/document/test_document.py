@@ -16,6 +16,7 @@ from relrag_pipelines.sources.document import SUFFIXES, extract, recognise
 from relrag_pipelines.sources.document.document_date import document_date
 from relrag_pipelines.sources.document.document_text import DocumentText
 from relrag_pipelines.sources.formats.text_cleaning import clean
+from tests import ROOT
 
 MTIME = 1_700_000_000 * 10**9 + 5
 
@@ -215,6 +216,13 @@ def test_failures_tell_nothing_of_the_text(tmp_path: Path) -> None:
         for item in items(tmp_path, path, b"Secret\xfe\xff\x00\x01word"):
             assert isinstance(item, Failure)
             assert "Secret" not in item.message
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.csv", "a.xlsx"])
+def test_the_head_of_a_pdf_or_rtf_decides_not_its_suffix(name: str) -> None:
+    pdf = (ROOT / "examples/archive/documents/invoices/INV-1187.pdf").read_bytes()
+    assert extract(pdf, name).content_type == "application/pdf"
+    assert extract(rb"{\rtf1\ansi The roof is paid.}", name).text.strip() == "The roof is paid."
 
 
 def test_attachments_without_a_suffix_are_told_by_their_head() -> None:

@@ -85,7 +85,6 @@ def test_texts_with_the_suffix_of_an_office_document(data: bytes, name: str, tex
 @pytest.mark.parametrize(
     ("data", "name", "fault", "message"),
     [
-        (b"%PDF-1.4", "a.xlsx", "wrong_format", ".pdf"),
         (b"\0\1\2\3" * 9, "a.ods", "damaged", "download it again"),
         (b"PK\x03\x04" + bytes(50), "a.pptx", "damaged", "not a zip"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a.ppt", "wrong_format", "save it as"),

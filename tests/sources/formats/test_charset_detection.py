@@ -132,3 +132,40 @@ def test_any_bytes_give_text_or_a_fault(data: bytes) -> None:
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), max_size=50))
 def test_utf_8_is_never_mistaken(text: str) -> None:
     assert decode(text.encode()).text.removeprefix("\ufeff") == text.removeprefix("\ufeff")
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"before\0after\nnext", "beforeafter\nnext"),
+        ("Příliš žluťoučký kůň\0 úpěl".encode(), "Příliš žluťoučký kůň úpěl"),
+        (b"padded to its length" + bytes(40), "padded to its length"),
+    ],
+)
+def test_a_few_nuls_do_not_make_utf_16(data: bytes, text: str) -> None:
+    assert decode(data).text == text
+
+
+def test_utf_16_with_few_nuls_stays_utf_16() -> None:
+    for text in (CZECH, "Привет, посылаю счёт за насос."):
+        assert decode(text.encode("utf-16-le")).text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "お世話になっております。請求書を送付いたします。よろしくお願いいたします。",
+        "来週の会議は月曜日の午後三時からです。",
+        "こんにちは、写真をありがとうございました。",
+    ],
+)
+def test_japanese_is_not_taken_for_korean(text: str) -> None:
+    assert decode(text.encode("cp932")).text == text
+
+
+def test_characters_of_vendors_in_iso_2022_jp() -> None:
+    assert decode(b"\x1b$B-!\x1b(B 1\x1b$B1_\x1b(B").text == "① 1円"
+
+
+def test_a_short_text_with_a_bad_byte_stays_utf_8() -> None:
+    assert decode("Příliš žluťoučký kůň".encode() + b" \xff.").text == "Příliš žluťoučký kůň \ufffd."

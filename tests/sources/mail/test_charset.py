@@ -2,9 +2,9 @@
 
 import pytest
 
+from relrag_pipelines.sources.formats.vendor_charsets import decode
 from relrag_pipelines.sources.mail import headers
 from relrag_pipelines.sources.mail.charset import codec_name, read
-from relrag_pipelines.sources.mail.vendor_charsets import decode
 from tests.cases import cases
 
 

@@ -36,7 +36,9 @@ def samples(shared_data: Path) -> Iterator[Path]:
 def test_every_sample_is_one_mail(shared_data: Path, reading: ReadContext) -> None:
     """Figures of SOURCE.md: 129 mails, 10 without From, 28 without Date and two whose date nobody can read.
 
-    Of these thirty four have a time in a Received header. One file is a text without any header.
+    Who reads on behind a stray line of a head has one From and two Dates more.
+
+    Of these thirty, three have a time in a Received header. One file is a text without any header.
     """
     mails, headless = [], []
     for file in samples(shared_data):
@@ -48,10 +50,10 @@ def test_every_sample_is_one_mail(shared_data: Path, reading: ReadContext) -> No
         assert faults <= {"damaged", "no_header", "picture"}, file.name
         mails += own
     assert len(mails) == 129
-    assert sum(mail.from_ is None for mail in mails) == 10
+    assert sum(mail.from_ is None for mail in mails) == 9
     assert headless == ["msg_19.txt"]
-    assert sum(mail.ts is None or mail.date_quality == "received" for mail in mails) == 30
-    assert sum(mail.date_quality == "received" for mail in mails) == 4
+    assert sum(mail.ts is None or mail.date_quality == "received" for mail in mails) == 28
+    assert sum(mail.date_quality == "received" for mail in mails) == 3
 
 
 def read_bytes(data: bytes, tmp_path: Path, reading: ReadContext, name: str = "mail.eml") -> list[Record | Failure]:
@@ -313,3 +315,24 @@ def test_raw_bytes_in_the_name_of_a_file(
     ]
     _, attached = records(b"\n".join(mail), tmp_path, reading)
     assert attached.file_name == name, reason
+
+
+def test_a_date_before_there_was_mail_counts_less_than_a_server(tmp_path: Path, reading: ReadContext) -> None:
+    odd = b"Date: Mon, 3 Feb 0025 09:00:00\nSubject: s\n"
+    received = b"Received: from a by b; Tue, 4 Feb 2025 10:00:00 +0000\n"
+    (record,) = records(received + odd + b"\nhello\n", tmp_path, reading)
+    assert (record.ts, record.date_quality) == (1738663200, "received")
+
+
+@pytest.mark.parametrize(
+    ("head", "fault"),
+    [
+        (b"Content-Transfer-Encoding: rot13\n", "damaged"),
+        (b"Content-Type: application/ms-tnef; name=winmail.dat\n", "damaged"),
+        (b"Content-Transfer-Encoding: x-uuencode\n", "damaged"),
+    ],
+)
+def test_what_is_not_decoded_is_a_failure(head: bytes, fault: str, tmp_path: Path, reading: ReadContext) -> None:
+    found = read_bytes(b"Subject: s\n" + head + b"\nbegin 644 a\n~~~ no code\nend\n", tmp_path, reading)
+    assert [one.fault for one in found if isinstance(one, Failure)] == [fault]
+    assert len([one for one in found if isinstance(one, Record)]) >= 1
