@@ -10,6 +10,7 @@ sources have is published without the one that it was of, and with it by the nex
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,9 @@ _BEFORE_VECTORS = 8 * 2**20
 _FOR_READING = 2**20
 NEED = ("no space is left on the disk", "a sync needs up to", "are free")
 _INSIDE = "inside"
+_BOOKKEEPING = frozenset({"replaced", "terms"})
+"""tables of the catalog that say how it was built on the generation before"""
+_ROW_NUMBER = re.compile(r", \d+, (?=datetime)")
 
 
 @contextmanager
@@ -122,7 +126,14 @@ def _without_numbers(state: dict[str, Any]) -> dict[str, Any]:
     """A state in which only the current generation counts, whatever its number."""
     current = state["current"]
     kept = {key: value for key, value in state.items() if key.startswith(("private/", "lake/", "holder", "lock"))}
-    return kept | {"rows": state.get(f"rows of {current}"), "points": state.get(f"points of {current}")}
+    rows = state.get(f"rows of {current}", {})
+    contents = {table: list(map(_without_row_number, rows[table])) for table in rows if table not in _BOOKKEEPING}
+    return kept | {"rows": contents, "points": state.get(f"points of {current}")}
+
+
+def _without_row_number(row: str) -> str:
+    """A row without the number of an edge, which goes on from those of the generation before."""
+    return _ROW_NUMBER.sub(", ", row)
 
 
 def full_at(scenario: Scenario, room: int, scratch: Path) -> tuple[Ended, list[str]]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -22,6 +20,7 @@ from relrag_pipelines.stores import lock
 from tests import archive, interruption
 from tests.processes import wait
 from tests.proofs.automation import launch_from_ui
+from tests.proofs.dagster_ui import DagsterUI
 
 ROUNDS = 4
 PORT = 3877
@@ -32,12 +31,9 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp())
     config = archive.make(folder, "sensor_seconds = 10")
     home = archive.home(folder)
-    relrag = str(Path(sys.executable).with_name("relrag"))
     assert interruption.run(folder, "sync").code == 0
-    ui = [relrag, "ui", "--port", str(PORT), "--config", str(config)]
-    server = subprocess.Popen(ui)
+    ui = DagsterUI(config, home, PORT)
     try:
-        wait("the web server serves", lambda: answers(ui))
         for number in range(ROUNDS):
             with (folder / "chats" / "WhatsApp Chat with Hiking.txt").open("a") as file:
                 file.write(f"{15 + number}/02/2024, 08:00 - Petr Kolar: Plumber visit {number}\n")
@@ -52,8 +48,7 @@ def main() -> None:
             for process in processes(home):
                 os.kill(process, signal.SIGKILL)
     finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait()
+        ui.stop()
     ended = interruption.run(folder, "sync", "--wait", "300")
     assert ended.code == 0, ended.said
     # others that the UI had queued may still be going on
@@ -62,15 +57,6 @@ def main() -> None:
     assert "Nothing to do" in interruption.run(folder, "sync").said
     print("seen: every file is as it was written")
     shutil.rmtree(folder, ignore_errors=True)  # a run that the UI had queued may still be ending
-
-
-def answers(ui: list[str]) -> bool:
-    """Whether the server has begun to serve: a request as the UI sends it is accepted."""
-    try:
-        launch_from_ui(ui)
-    except (OSError, subprocess.CalledProcessError):  # the second: the command that gives a link to log in
-        return False
-    return True
 
 
 def processes(home: Path) -> list[int]:
