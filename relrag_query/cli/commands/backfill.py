@@ -46,8 +46,8 @@ def backfill_command(
     dispatch.run(backfill, source, first, last, config, strict=strict, wait=wait)
 
 
-@app.command("legacy", epilog="Example: relrag backfill legacy --dry-run")
-def legacy_command(
+@app.command(epilog="Example: relrag backfill legacy --dry-run")
+def legacy(
     sources: Sources = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what would be done.")] = False,
     limit: Annotated[

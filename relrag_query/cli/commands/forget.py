@@ -74,7 +74,7 @@ def forget(request: ForgetRequest, config: Path | None = None, *, yes: bool = Fa
 
 def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: float) -> int:
     from relrag_pipelines import settings as settings_module
-    from relrag_pipelines.erasure import person_removal, purge, record_selection, rule_file, similar_names, verification
+    from relrag_pipelines.erasure import purge, record_selection, rule_file, similar_names, verification
     from relrag_pipelines.workspace import Workspace
     from relrag_query.cli import conversation, forget_report
     from relrag_query.cli.progress import show_progress
@@ -89,16 +89,12 @@ def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: flo
     forget_report.print_preview(workspace, preview)
     forget_report.print_names(aliases, candidates)
     if not (yes or _confirm()):
-        print("Nothing was changed.")
         return 2
     start = time.monotonic()
     with lock.writing(workspace.home, "relrag forget", wait), show_progress(workspace.home) as show:
         workspace = Workspace(workspace.settings, show)
         conversation.drop(workspace.home)
-        purge.resume(workspace)
-        if person_removal.missing_sources(workspace):  # an interrupted forget removed it
-            _follow_up(workspace)
-            person_removal.require(workspace)
+        _finish_interrupted(workspace)
         if record_selection.month_files(workspace) != previewed_files:  # a sync ran since the preview
             preview = preview_of(rule, workspace)
         values, sampled = verification.distinctive_values(record_selection.selected_rows(workspace, preview.selection))
@@ -110,13 +106,22 @@ def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: flo
         conversation.drop(workspace.home)  # a second time: an `ask` may have written it meanwhile
         names = [request.person, *aliases] if request.person else []
         proof = verification.verify_erased(workspace, values, names, sampled=sampled, short=short)
-    for error in errors:
-        print(f"error: {error}")
+    sys.stdout.writelines(f"error: {error}\n" for error in errors)
     record_count = number(preview.rule.records, "record")
     print(f"Forgotten: {record_count}, as rule {rules.last}; {time.monotonic() - start:.1f} s.")
     forget_report.print_remaining(preview)
     forget_report.print_names([], candidates)
     return max(forget_report.report(proof, ZoneInfo(workspace.settings.timezone)), 2 if errors else 0)
+
+
+def _finish_interrupted(workspace: Workspace) -> None:
+    """Completes an earlier forget that was interrupted, with the table of people that it removed."""
+    from relrag_pipelines.erasure import person_removal, purge
+
+    purge.resume(workspace)
+    if person_removal.missing_sources(workspace):
+        _follow_up(workspace)
+        person_removal.require(workspace)
 
 
 def list_rules(config: Path | None = None) -> int:
@@ -177,7 +182,10 @@ def _confirm() -> bool:
 
     if not sys.stdin.isatty():
         raise ForgettingError("this is not a terminal, so nobody can confirm; add --yes to forget this")
-    return input("Forget all this, for good? [y/N] ").strip().lower() in {"y", "yes"}
+    confirmed = input("Forget all this, for good? [y/N] ").strip().lower() in {"y", "yes"}
+    if not confirmed:
+        print("Nothing was changed.")
+    return confirmed
 
 
 def _follow_up(workspace: Workspace) -> list[str]:
