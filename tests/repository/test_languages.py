@@ -34,6 +34,7 @@ NAMING = {
     "relrag_pipelines/pii/phones/library.py": "a function of the phone library is called so",
     "relrag_pipelines/pii/spelled_addresses.py": "domains and how they are spelled out",
     "relrag_pipelines/sources/document/garbled_text.py": "only letters of this script have vowels to count",
+    "relrag_pipelines/sources/formats/charset_detection.py": "the first letter behind those of a script",
     "relrag_pipelines/sources/mail/charset.py": "names of character sets",
     "relrag_pipelines/text/analyzer.py": "ranges of scripts, beside those that languages declare",
     "relrag_pipelines/text/names/spelling.py": "letters of scripts that sound alike",

@@ -56,8 +56,6 @@ _CANDIDATES = [
     *("cp1252", "cp1250", "iso8859_2", "cp1255", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1256", "cp1257"),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949", "cp852", "cp850", "mac_roman"),
 ]
-_FIRST_OTHER_LETTER = chr(0x370)
-"""first letter of a script other than Latin"""
 _EAST_ASIAN_CHARSETS = frozenset({"cp932", "euc_jp", "gb18030", "big5", "cp949"})
 _ALPHABETS = [
     frozenset(letters + letters.upper())
@@ -313,7 +311,7 @@ def _alphabet_share(text: str) -> float:
     alphabets = [sum(letters[letter] for letter in alphabet if letter in letters) for alphabet in _ALPHABETS]
     scripts: Counter[str] = Counter()
     for letter, count in letters.items():
-        if letter >= _FIRST_OTHER_LETTER:
+        if letter >= "\u0370":
             script = unicodedata.name(letter, "?").split()[0].split("-")[0]
             scripts["CJK" if script in _EAST_ASIAN else script] += count
     return max([*alphabets, *scripts.values()]) / (letters.total() + len(_SYMBOL_IN_WORD.findall(text)))
