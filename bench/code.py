@@ -15,9 +15,10 @@ from bench.clock import medians
 from bench.measurement import Figure
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources import ReadContext, unit_of
+from relrag_pipelines.sources import ReadContext
 from relrag_pipelines.sources.code import is_generated, read
 from relrag_pipelines.sources.code.languages import parser
+from relrag_pipelines.sources.unit_files import unit_of
 
 RUNS = 3
 MOST = 3.4

@@ -19,8 +19,9 @@ from bench.clock import medians
 from bench.measurement import Figure
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources import ReadContext, unit_of
+from relrag_pipelines.sources import ReadContext
 from relrag_pipelines.sources.git import read
+from relrag_pipelines.sources.unit_files import unit_of
 
 COMMITS = 40_000
 RUNS = 3

@@ -30,9 +30,9 @@ from bench import corpus
 from bench.measurement import Figure
 from bench.retrieval import batches
 from relrag_pipelines.stores import vector_store
-from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import local_build, server_index
 from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
+from relrag_pipelines.stores.vectors.protocol import Vectors
 from relrag_pipelines.stores.vectors.server_connection import Connection
 
 COUNT = 5_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from relrag_query.answering.reader.budget import note_budget
 from relrag_query.answering.reply_expansion import attach_replies
 from relrag_query.retrieval.context import Step
-from relrag_query.retrieval.steps.chat_recency import supplement_recent
+from relrag_query.retrieval.steps.chat_context import expand_context, supplement_recent
 from relrag_query.retrieval.steps.contents import load_dates, load_extra, load_messages
 from relrag_query.retrieval.steps.document_chunks import add_siblings
 from relrag_query.retrieval.steps.hybrid_search import hybrid_search
@@ -13,7 +13,6 @@ from relrag_query.retrieval.steps.named_entities import expand_named_entities
 from relrag_query.retrieval.steps.neighborhood import expand_step
 from relrag_query.retrieval.steps.people import add_people, search_people
 from relrag_query.retrieval.steps.rerank import boost_channel, boost_time, demote_bulk, rerank, score_coverage
-from relrag_query.retrieval.steps.time_window import expand_context
 
 SEARCH = (
     Step(1, "hybrid search", hybrid_search),

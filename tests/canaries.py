@@ -16,7 +16,7 @@ from pathlib import Path
 from relrag_pipelines.erasure import byte_search
 from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands import sync as commands
-from relrag_query.cli.commands.forget import ForgetRequest
+from relrag_query.forgetting import ForgetRequest
 from tests import archive
 from tests.sources.mail.outlook.outlook_files import compound, message
 

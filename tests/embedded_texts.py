@@ -18,7 +18,7 @@ import pytest
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import e5
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 
 
 def share_model(patch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import KINDS, ListingScope, ReadContext, Unit, UnitRef, unit_of_ref
+from relrag_pipelines.sources import KINDS, ListingScope, ReadContext, Unit, UnitRef
+from relrag_pipelines.sources.unit_files import unit_of_ref
 
 READING = ReadContext("projects", "UTC", lambda text: "0123456789abcdef")
 _AUTHOR = ("Jan Novák", "jan.novak@firma.cz")

@@ -10,7 +10,7 @@ import numpy as np
 
 from relrag_pipelines.embedders import e5
 from relrag_pipelines.embedders.centring import Means
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 from relrag_query import pipeline
 from relrag_query.answering import features
 from relrag_query.answering.candidates import Candidate

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 from relrag_query.answering import features, ranker
 from relrag_query.answering.ranker import Regression
 from tuning.dataset import Asked, Nearness

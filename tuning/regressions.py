@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 from relrag_query.answering.ranker import Regression
 
 _PENALTY, _PENALTY_OF_SHARES = 40.0, 20.0

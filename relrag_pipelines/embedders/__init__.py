@@ -13,7 +13,7 @@ from relrag_pipelines.embedders import cohere, e5, fastembed, minilm, openai
 from relrag_pipelines.embedders.protocol import Embedder, ModelInfo
 from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import BUILT_IN, Settings
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 
 __all__ = [
     "EMBEDDERS",

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 from relrag_pipelines.text import language
 
 Means = Mapping[str, Sequence[float]]

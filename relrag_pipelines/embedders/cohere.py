@@ -13,7 +13,7 @@ from relrag_pipelines import model_service as service
 from relrag_pipelines.embedders.protocol import ModelInfo, check_vectors
 from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 
 if TYPE_CHECKING:
     import cohere

@@ -18,8 +18,8 @@ from relrag_pipelines.languages import DEFAULT
 from relrag_pipelines.privacy.pseudonyms import to_entity_type
 from relrag_pipelines.records import Embedding
 from relrag_pipelines.stores import vector_cache
-from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.table_schema import arrow_schema
+from relrag_pipelines.stores.vectors.protocol import Vectors
 from relrag_pipelines.text.analyzer import index_text
 from relrag_pipelines.text.language import in_default_language
 

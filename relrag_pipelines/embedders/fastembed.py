@@ -18,7 +18,7 @@ from relrag_pipelines.embedders.protocol import ModelInfo, check_vectors
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding

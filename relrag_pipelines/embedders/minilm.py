@@ -23,7 +23,7 @@ import numpy as np
 from relrag_pipelines.embedders.protocol import ModelInfo
 from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -15,7 +15,7 @@ from relrag_pipelines.embedders import openai_tokenizer
 from relrag_pipelines.embedders.protocol import ModelInfo, check_vectors
 from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 
 if TYPE_CHECKING:
     import openai

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from relrag_pipelines.model_service import EmbeddingError
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 
 SPANS_PER_PASSAGE, SHARE_WITH_SPANS = 1.1, 1.5
 """how many spans a passage has, and how much is embedded with them: in four archives of documents, mails and chats

@@ -186,10 +186,10 @@ class _NamePattern:
         return frozenset(index for index, part in enumerate(self._name) if names_match(part, word))
 
 
-def _match_across_scripts(latin: str, foreign: str) -> bool:
+def _match_across_scripts(name: str, foreign: str) -> bool:
     """Whether a word of another script, with or without prefixed letters, may be a name in Latin letters."""
     forms = {foreign, *(foreign[cut:] for cut in (1, 2) if rule_matching.has_prefix(foreign, cut))}
-    return any(not _skeletons(latin).isdisjoint(_skeletons(form)) for form in forms)
+    return any(not _skeletons(name).isdisjoint(_skeletons(form)) for form in forms)
 
 
 def _share_stem(first: str, second: str) -> bool:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import regex
 
 from relrag_pipelines.graphrag.words import Language, is_everyday, is_title, language_of, languages, normal_form
-from relrag_pipelines.text.reference_numbers import find_reference_numbers
+from relrag_pipelines.text.marked_spans import find_marked_spans
 from relrag_pipelines.text.stopwords import folded, function_words
 
 
@@ -62,17 +62,6 @@ class Candidate(NamedTuple):
     """for a TERM"""
 
 
-_PSEUDONYM = regex.compile(r"<[A-Z][A-Z_]*(?::k\d+:[0-9a-f]+)?>")
-_ADDRESS = regex.compile(r"\S+@\S+|\b(?:https?://|www\.)\S+")
-_FILE = regex.compile(
-    r"(?<![\w/\\.-])[\w][\w.+-]{0,80}\.(?:pdf|docx?|xlsx?|pptx?|odt|ods|csv|txt|md|rtf|jpe?g|png|gif|heic|mp[34]|m4a|wav|"
-    r"mov|zip|ics|eml|json|xml|html?|java|py|js|ts|sql|sh|go|rs|c|cpp)(?![\w-])",
-    regex.IGNORECASE,
-)
-_QUOTED = regex.compile(r"(?<![\p{L}\p{N}])[\"“„«״]([^\s\"“”„«»״][^\"“”„«»״\n]{1,60})[\"”“»״](?![\p{L}\p{N}])")
-_CAPITAL = r"\p{Lu}[\p{L}\p{M}\p{N}]*(?:['’&.-](?=[\p{L}\p{N}])[\p{L}\p{M}\p{N}]+)*"
-_JOINING = "of|de|da|di|del|la|van|von|der|den|ben|bin|al|el"
-_NAME = regex.compile(rf"(?<![\p{{L}}\p{{N}}_]){_CAPITAL}(?:[ \u00a0](?:(?:{_JOINING})[ ])?{_CAPITAL}){{0,4}}")
 _WORD = regex.compile(r"(?<![\p{L}\p{N}_])\p{L}[\p{L}\p{M}]*(?:['’״\"-][\p{L}\p{M}]+)*(?![\p{N}_])")
 _TITLE_CHARS = 20
 """characters before a word that are searched for a title"""
@@ -93,22 +82,17 @@ _MAX_LETTERS = 40
 
 def candidates(text: str) -> list[Candidate]:
     """Every candidate in a text, by type and position, outside pseudonyms and addresses."""
-    marked, rest = _split_marked(text)
-    return [*marked, *_quotations(rest), *_names(rest), *_terms(rest)]
-
-
-def name_candidates(text: str) -> list[Candidate]:
-    """The candidates of a text that are quoted or begin with capitals."""
-    _, rest = _split_marked(text)
-    return [*_quotations(rest), *_names(rest)]
-
-
-def _split_marked(text: str) -> tuple[list[Candidate], str]:
-    """The file names and numbers in a text, and the text with these blanked out."""
-    text = _ADDRESS.sub(_blank, _PSEUDONYM.sub(_blank, text))
-    files = [Candidate(EntityType.FILE, match[0], match.start()) for match in _FILE.finditer(text)]
-    marked = [*files, *_numbers(text, files)]
-    return marked, _blank_spans(text, marked)
+    spans = find_marked_spans(text)
+    marked = [
+        *(Candidate(EntityType.FILE, span.text, span.start) for span in spans.files),
+        *(Candidate(EntityType.NUMBER, span.text, span.start) for span in spans.numbers),
+        *(Candidate(EntityType.QUOTATION, span.text, span.start) for span in spans.quotations),
+        *(
+            Candidate(EntityType.NAME, span.text, span.start, opens_sentence(spans.rest, span.start))
+            for span in spans.names
+        ),
+    ]
+    return [*marked, *_terms(spans.rest)]
 
 
 def is_function_word(word: str) -> bool:
@@ -121,29 +105,6 @@ def is_function_word(word: str) -> bool:
 def says_nothing(word: str) -> bool:
     """Whether a word in its normal form is a function word or an everyday word."""
     return is_function_word(word) or is_everyday(word)
-
-
-def _numbers(text: str, files: list[Candidate]) -> Iterator[Candidate]:
-    taken: set[int] = set()
-    for file in files:
-        taken.update(range(file.start, file.start + len(file.text)))
-    for number in find_reference_numbers(text):
-        start = text.find(number)
-        if start >= 0 and start not in taken:
-            yield Candidate(EntityType.NUMBER, number, start)
-
-
-def _quotations(text: str) -> Iterator[Candidate]:
-    for match in _QUOTED.finditer(text):
-        quoted = match[1].strip(" .,!?")
-        if 1 <= quoted.count(" ") <= 5:  # one word is a word, more than six are a sentence
-            yield Candidate(EntityType.QUOTATION, quoted, match.start(1))
-
-
-def _names(text: str) -> Iterator[Candidate]:
-    for match in _NAME.finditer(text):
-        if len(match[0]) <= 2 * _MAX_LETTERS:
-            yield Candidate(EntityType.NAME, match[0], match.start(), opens_sentence(text, match.start()))
 
 
 class _Word(NamedTuple):
@@ -207,14 +168,3 @@ def opens_sentence(text: str, start: int) -> bool:
     if before.endswith(".") and (title := _ABBREVIATED.search(before)):
         return not is_title(normal_form(title[1]))
     return not before or before[-1] in _BEFORE_SENTENCE
-
-
-def _blank_spans(text: str, spans: list[Candidate]) -> str:
-    """The text with spans blanked out, so that offsets stay."""
-    for span in spans:
-        text = text[: span.start] + " " * len(span.text) + text[span.start + len(span.text) :]
-    return text
-
-
-def _blank(match: regex.Match[str]) -> str:
-    return " " * len(match[0])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from relrag_pipelines import languages
 from relrag_pipelines.identity.kin_phrases import kin_phrases
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
@@ -13,9 +14,7 @@ from relrag_pipelines.text.names.personal_name import WrittenName, parse
 _MAX_LINES, _MAX_LINE_CHARS, _MIN_LETTERS, _MAX_NAME_WORDS = 6, 80, 3, 3
 """lines at the end of a mail that may be its signature, characters of a line, letters of a sign-off, words of a name"""
 _NUMBER = re.compile(r"(?P<number><PHONE_NUMBER[^<>]*>|\+?\d[\d ()/-]{6,}\d)")
-_TELEPHONE = re.compile(
-    r"^\W*(?:(?:tel|telefon|phone|mobile?|mob|cell|gsm|t|m|טל|טלפון|נייד)\b)?[^\w<+]*[<+\d(]", re.IGNORECASE
-)
+_TELEPHONE = re.compile(rf"^\W*(?:(?:{languages.patterns('exports', 'telephone')})\b)?[^\w<+]*[<+\d(]", re.IGNORECASE)
 _KISSES = re.compile(r"(?:\s+[xX]+|[\s,.!]|[^\w\s])+$")
 _PART = re.compile(r"[,|–—]|\s-\s")
 

@@ -19,7 +19,8 @@ from typing import Any
 from relrag_pipelines.files.regular_files import may_open
 from relrag_pipelines.records import UnitState
 from relrag_pipelines.settings import Settings, Source
-from relrag_pipelines.sources import KINDS, Kind, path_of
+from relrag_pipelines.sources import KINDS, Kind
+from relrag_pipelines.sources.unit_files import path_of
 
 _ORDER = {name: rank for rank, name in enumerate(KINDS)}
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from relrag_pipelines.files.regular_files import walk
 from relrag_pipelines.settings import CONFIG_NAME
-from relrag_pipelines.sources import Kind, ListingScope, Unit, path_of
+from relrag_pipelines.sources import Kind, ListingScope, Unit
+from relrag_pipelines.sources.unit_files import path_of
 
 _ARCHIVES = (".zip", ".tar")
 _FOLDERS_ABOVE = 2

@@ -13,17 +13,8 @@ from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.regular_files import walk
 from relrag_pipelines.ingest.unit_context import UnitContext
 from relrag_pipelines.settings import CONFIG_NAME, Source
-from relrag_pipelines.sources import (
-    Kind,
-    Listing,
-    ListingError,
-    ListingScope,
-    Unit,
-    UnitRef,
-    path_of,
-    unit_of,
-    unit_of_ref,
-)
+from relrag_pipelines.sources import Kind, Listing, ListingError, ListingScope, Unit, UnitRef
+from relrag_pipelines.sources.unit_files import path_of, unit_of, unit_of_ref
 
 
 class SourceNotFound(RelragError):

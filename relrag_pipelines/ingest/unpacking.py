@@ -32,11 +32,12 @@ from relrag_pipelines.ingest.zip_contents import (
 )
 from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import Settings, Source
-from relrag_pipelines.sources import KINDS, NOT_READ, Kind, path_of
+from relrag_pipelines.sources import KINDS, NOT_READ, Kind
 from relrag_pipelines.sources.formats.archives import is_archive
 from relrag_pipelines.sources.formats.safe_zip import ZipRejected
 from relrag_pipelines.sources.remote import Mirror
 from relrag_pipelines.sources.remote.mirror import ZIPS
+from relrag_pipelines.sources.unit_files import path_of
 from relrag_pipelines.stores.spill_buffer import spill_folder
 from relrag_pipelines.workspace import Workspace
 

@@ -18,9 +18,10 @@ from relrag_pipelines.files.regular_files import leads_out, walk
 from relrag_pipelines.ingest.ownership import CandidateSource, recognises
 from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import CONFIG_NAME, Settings, Source
-from relrag_pipelines.sources import KINDS, NOT_READ, Kind, path_of
+from relrag_pipelines.sources import KINDS, NOT_READ, Kind
 from relrag_pipelines.sources.formats.archives import is_archive
 from relrag_pipelines.sources.formats.git_repository import is_bare
+from relrag_pipelines.sources.unit_files import path_of
 from relrag_pipelines.stores import lake
 from relrag_pipelines.stores.unit_state import load_failures
 

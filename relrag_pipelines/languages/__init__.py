@@ -8,6 +8,7 @@ A folder contains any of these files; the module that reads a file describes its
 - `kinds.toml`: words by which a question names a type of records (sources/kind.py)
 - `numbers.toml`: words that label a number (pii/number_words)
 - `nouns.toml`: words that distinguish nouns from other words (graphrag/words)
+- `exports.toml`: what programs and people write in exports (sources/)
 - `morphology.py`: rules for forms of words (morphology.py)
 
 `international` has what many languages write alike. `lexicon.tsv` translates everyday words.
@@ -125,6 +126,12 @@ def codes(table: str = "language") -> tuple[str, ...]:
 def table(code: str, name: str) -> dict[str, Any]:
     """The content of a file of a language. Raises LanguageError if it cannot be read."""
     return _read(path(code, name))
+
+
+def patterns(name: str, key: str) -> str:
+    """A regular expression for the patterns under a key of a file, in all languages; matches nothing without any."""
+    listed = [pattern for code in codes(name) for pattern in table(code, name).get(key, ())]
+    return "|".join(listed) or "(?!)"
 
 
 def path(code: str, name: str) -> Path:

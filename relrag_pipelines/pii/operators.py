@@ -14,7 +14,7 @@ from presidio_anonymizer.entities import InvalidParamError, OperatorConfig
 from presidio_anonymizer.operators import Operator, OperatorsFactory, OperatorType
 
 from relrag_pipelines.pii.entities import EntityType
-from relrag_pipelines.privacy import pseudonyms
+from relrag_pipelines.privacy import keyed_pseudonyms
 from relrag_pipelines.privacy.keys import Keys
 
 
@@ -46,7 +46,7 @@ class Pseudonymize(_Keyed):
         """The pseudonym of the value."""
         assert params
         entity, keys = params["entity"], params["keys"]
-        return pseudonyms.pseudonym(entity.name, entity.keyed_as, entity.normalise(text), keys)
+        return keyed_pseudonyms.pseudonym(entity.name, entity.keyed_as, entity.normalise(text), keys)
 
 
 class Mask(_Keyed):
@@ -67,7 +67,7 @@ class Encrypt(_Keyed):
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
         """The encrypted value, the same for the same value."""
         assert params
-        return pseudonyms.encrypt(params["entity"].name, text, params["keys"])
+        return keyed_pseudonyms.encrypt(params["entity"].name, text, params["keys"])
 
 
 _SHOWN_CHARS = 4

@@ -18,7 +18,7 @@ from relrag_pipelines.pii import bank_accounts, domestic_accounts, policies
 from relrag_pipelines.pii.entities import ENTITIES, EntityType, SpelledForm
 from relrag_pipelines.pii.phones import value_search
 from relrag_pipelines.pii.policies import CompiledPolicy, EntityCatalog, RedactionError
-from relrag_pipelines.privacy import pseudonyms
+from relrag_pipelines.privacy import keyed_pseudonyms, pseudonyms
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy, Settings
 from relrag_pipelines.workers import cancellation
@@ -195,12 +195,12 @@ class PIIRedactor:
         if pseudonyms.is_pseudonym(change.new):
             return change.new
         entity = self._catalog.entity("vault", change.entity)
-        return pseudonyms.pseudonym(entity.name, entity.keyed_as, entity.normalise(change.value), self._keys)
+        return keyed_pseudonyms.pseudonym(entity.name, entity.keyed_as, entity.normalise(change.value), self._keys)
 
     def account_pseudonym(self, number: str) -> str | None:
         """The pseudonym of the IBAN of an account in domestic form; None if the text is no account."""
         iban = domestic_accounts.iban_of(number) if bank_accounts.is_whole(number) else None
-        return iban and pseudonyms.pseudonym("IBAN_CODE", "iban", iban, self._keys)
+        return iban and keyed_pseudonyms.pseudonym("IBAN_CODE", "iban", iban, self._keys)
 
     def passes(
         self, text: str, channel: str, phones: Collection[str] = (), values: Values | None = None

@@ -1,15 +1,14 @@
 """Pseudonyms: `<PHONE_NUMBER:k1:ab12cd34ef56>` stands for one value, the same in every channel.
 
 `PHONE_NUMBER` is the entity, `k1` the version of the key, the rest the keyed hash of the normalised value. A policy may
-encrypt values instead: `<IBAN_CODE:k1:e...>`, which the keys decrypt. Redaction skips pseudonyms, so redacting twice
-changes nothing. Lookalikes in a text from outside are escaped before it is redacted, so that nobody can forge one.
+encrypt values instead: `<IBAN_CODE:k1:e...>`, which the keys decrypt. `keyed_pseudonyms.py` makes both. Redaction skips
+pseudonyms, so redacting twice changes nothing. Lookalikes in a text from outside are escaped before it is redacted, so
+that nobody can forge one.
 """
 
 from __future__ import annotations
 
 import re
-
-from relrag_pipelines.privacy.keys import Keys
 
 PATTERN = r"<([A-Z][A-Z0-9_]*):k\d+:(?:[0-9a-f]{12}|e[0-9a-f]{56,})>"
 """pattern of a pseudonym, for both Python and RE2"""
@@ -17,13 +16,7 @@ PATTERN = r"<([A-Z][A-Z0-9_]*):k\d+:(?:[0-9a-f]{12}|e[0-9a-f]{56,})>"
 _PSEUDONYM = re.compile(PATTERN)
 TYPE = re.compile(r"<[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+>")
 """pattern of a value that was replaced by its type, such as <PHONE_NUMBER>"""
-_SEALED = re.compile(r"(<[A-Z][A-Z0-9_]*:k\d+:)e[0-9a-f]{56,}>")
 _LOOKALIKE_START = re.compile(PATTERN.replace("<", "<(?=").replace(">", ">)"))
-
-
-def pseudonym(entity: str, keyed_as: str, normalised: str, keys: Keys) -> str:
-    """The pseudonym of a normalised value."""
-    return f"<{entity}:{keys.version}:{keys.pseudonym(keyed_as, normalised)}>"
 
 
 def is_pseudonym(text: str) -> bool:
@@ -39,17 +32,6 @@ def entity_of(name: str) -> str:
 def all_in(text: str) -> list[str]:
     """The pseudonyms in a text, each once, in order."""
     return list(dict.fromkeys(match[0] for match in _PSEUDONYM.finditer(text))) if ":k" in text else []
-
-
-def encrypt(entity: str, value: str, keys: Keys) -> str:
-    """The encrypted form of a value, which the keys decrypt; equal for equal values."""
-    return f"<{entity}:{keys.version}:e{keys.seal(value, entity).hex()}>"
-
-
-def for_log(name: str, keys: Keys) -> str:
-    """A pseudonym safe for a log: an encrypted value is replaced by its keyed hash, which cannot be decrypted."""
-    match = _SEALED.fullmatch(name)
-    return f"{match[1]}{keys.pseudonym('encrypted', name)}>" if match else name
 
 
 def to_entity_type(text: str) -> str:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources.kind import Kind, RecordType
@@ -26,14 +26,8 @@ from relrag_pipelines.sources.unit import (
     ListingScope,
     Unit,
     UnitRef,
-    path_of,
-    unit_of,
-    unit_of_ref,
 )
 from relrag_pipelines.workers.limits import Limits
-
-if TYPE_CHECKING:
-    from relrag_pipelines.sources.legacy_collection import LegacyCollection
 
 __all__ = [
     "AUDIO",
@@ -60,10 +54,7 @@ __all__ = [
     "RecordType",
     "Unit",
     "UnitRef",
-    "path_of",
     "record_type",
-    "unit_of",
-    "unit_of_ref",
 ]  # fmt: skip
 
 NOT_READ = "not_read"
@@ -134,8 +125,8 @@ class ReadContext:
     """address of the server that holds the source, if it isn't a folder"""
     collection: str = ""
     """name of the collection on that server"""
-    server_collection: Callable[[], LegacyCollection] | None = None
-    """opens that collection"""
+    server_collection: Callable[[], Any] | None = None
+    """opens that collection, a `LegacyCollection`"""
     units: Callable[[], Iterable[Unit]] = tuple
     """the current units of the source"""
     keep: Callable[[str, str, bytes], None] = lambda unit, location, data: None

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from relrag_pipelines import languages
 from relrag_pipelines.sources.formats import recording_time
 
 PATTERNS = (
@@ -37,11 +38,11 @@ _PARTS = {
     "MM": r"(?P<MM>[0-5]\d)",
     "SS": r"(?P<SS>[0-5]\d)",
 }
+_WITH = languages.patterns("exports", "call_with")
 _CALL = re.compile(
-    r"(?<![^\W_])(?:phone[ _-]*)?(?:call|recording|rec|שיחה|הקלטה|hovor)(?:[ _-]*(?:recording|with|עם|s|se))?[ _-]+",
-    re.I,
+    rf"(?<![^\W_])(?:phone[ _-]*)?(?:{languages.patterns('exports', 'call')})(?:[ _-]*(?:{_WITH}))?[ _-]+", re.I
 )
-_SAYS_CALL = re.compile(r"(?<![^\W_])(?:calls?|recording|rec|שיחה|שיחת|הקלטה|הקלטת|hovor|nahrávka)(?![^\W_])", re.I)
+_SAYS_CALL = re.compile(rf"(?<![^\W_])(?:{languages.patterns('exports', 'call_file')})(?![^\W_])", re.I)
 
 
 def says_call(stem: str) -> bool:

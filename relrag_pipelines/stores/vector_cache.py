@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from relrag_pipelines.files.atomic import make_private
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 
 _NAME = "vectors.db"
 _AT_ONCE = 500

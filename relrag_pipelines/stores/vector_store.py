@@ -18,10 +18,8 @@ import pyarrow as pa
 from relrag_pipelines.stores.vectors import collection_ref, local_build, local_store
 from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
 from relrag_pipelines.stores.vectors.local_store import CONFIG
-from relrag_pipelines.stores.vectors.protocol import (
-    Each,
-    VectorStore,
-)
+from relrag_pipelines.stores.vectors.points import Each
+from relrag_pipelines.stores.vectors.protocol import VectorStore
 
 PACKED = (CONFIG, collection_ref.NAME)
 """Files that stand for points: `payloads` of their folder reads what these carry."""

@@ -16,6 +16,8 @@ import re
 
 from relrag_pipelines import languages
 
+FILE_NAME = re.compile(r"[^\s/\\:*?\"<>|()\[\],;]+\.[A-Za-z]\w{1,4}(?!\w)")
+"""the name of a file with an ending, which is a reference too"""
 MAX_NUMBERS = 500
 """A text with more is a table of numbers; these many are kept."""
 

@@ -16,7 +16,7 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from relrag_pipelines.sources import record_type
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 from relrag_pipelines.text.values import ValueType, values_in
 from relrag_pipelines.workers import cancellation
 from relrag_query.answering.candidates import Candidate

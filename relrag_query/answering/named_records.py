@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from relrag_pipelines.text.reference_numbers import FILE_NAME
 from relrag_query.answering.excerpts import Excerpts
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import ASSET_NEIGHBORHOOD, Hit
-from relrag_query.retrieval.named_assets import FILE_NAME
 from relrag_query.retrieval.steps.contents import load_extra
 
 NAMED = 0.40

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 from relrag_query.answering import features
 from relrag_query.answering.candidates import Candidate
 from relrag_query.retrieval.context import QueryContext

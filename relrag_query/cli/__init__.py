@@ -1,4 +1,4 @@
-"""The `relrag` command. Each command imports its modules when it runs, so that `relrag --help` stays fast.
+"""The `relrag` command. Functions of commands import what takes long, so that `relrag --help` stays fast.
 
 Exit codes: 0 done, 1 done with failures that are listed, 2 could not run. A failure that the last `sync` or `backfill`
 reported no longer counts, except with --strict.
@@ -20,7 +20,32 @@ from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import access
 from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.privacy.output_guard import install_exception_hooks, suppress_library_output
-from relrag_query.cli.groups import backfill, calls, failures, graphrag, indexing, people, pii, questions, serving
+from relrag_query.cli.commands import (
+    ask,
+    backfill,
+    backup,
+    calls,
+    doctor,
+    evaluate,
+    explore,
+    failures,
+    forget,
+    graphrag,
+    init,
+    login,
+    original,
+    people,
+    pii,
+    plan,
+    reveal,
+    serve,
+    show,
+    status,
+    sync,
+    ui,
+    verify,
+    watch,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -28,9 +53,13 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for _group in (questions, indexing, serving):
-    app.add_typer(_group.app)
-for _name, _group in (
+for _command in (
+    *(ask, explore, show, original, reveal, evaluate),
+    *(init, sync, watch, login, plan, forget, status, verify, backup, doctor),
+    *(ui, serve),
+):
+    app.add_typer(_command.app)
+for _name, _command in (
     ("backfill", backfill),
     ("calls", calls),
     ("failures", failures),
@@ -38,7 +67,7 @@ for _name, _group in (
     ("graphrag", graphrag),
     ("pii", pii),
 ):
-    app.add_typer(_group.app, name=_name)
+    app.add_typer(_command.app, name=_name)
 
 
 def _print_version(requested: bool) -> None:

@@ -1,22 +1,19 @@
-"""Imports the module of a command only when it runs, so that `relrag --help` stays quick."""
+"""Runs the work of a command, and exits with its code."""
 
 from __future__ import annotations
 
-import importlib
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import NoReturn, ParamSpec
 
 import typer
 
+P = ParamSpec("P")
 
-def run(module: str, name: str, *args: Any, **options: Any) -> NoReturn:
-    """Calls a function of a module of `commands`, and exits with the code that it returns."""
+
+def run(work: Callable[P, int], *args: P.args, **options: P.kwargs) -> NoReturn:
+    """Calls a function, and exits with the code that it returns; with 130 if it is interrupted."""
     try:
-        code = getattr(load(module), name)(*args, **options)
+        code = work(*args, **options)
     except KeyboardInterrupt:
         code = 130
     raise typer.Exit(code)
-
-
-def load(module: str) -> Any:
-    """A module of `commands`."""
-    return importlib.import_module(f"relrag_query.cli.commands.{module}")

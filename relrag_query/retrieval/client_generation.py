@@ -13,9 +13,8 @@ import duckdb
 
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import client_scope
-from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.generations import Generation
-from relrag_pipelines.stores.vectors.protocol import ANYWHERE, ChunkFilter, ScoredPoint, VectorStore
+from relrag_pipelines.stores.vectors.protocol import ANYWHERE, ChunkFilter, ScoredPoint, Vectors, VectorStore
 
 _FIRST_FACTOR, _GROWTH_FACTOR = 4, 4
 """the first search fetches this many times the limit; each further search multiplies that number by the second"""

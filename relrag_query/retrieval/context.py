@@ -16,8 +16,7 @@ import duckdb
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.records import Chunk, ManualLink
-from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors.protocol import ChunkFilter, VectorStore
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter, Vectors, VectorStore
 from relrag_pipelines.workers import cancellation
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.hit import Hit

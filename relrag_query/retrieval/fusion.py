@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors.protocol import ChunkFilter, ScoredPoint, VectorStore
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter, ScoredPoint, Vectors, VectorStore
 
 _LEXICAL_BONUS = 0.1
 """Bonus of the best passage by words, in units of cosine. With e5, whose cosines have a standard deviation of .11

@@ -6,10 +6,9 @@ import re
 
 import duckdb
 
-from relrag_pipelines.text.reference_numbers import find_reference_numbers
+from relrag_pipelines.text.reference_numbers import FILE_NAME, find_reference_numbers
 from relrag_query.retrieval import catalog_reader
 
-FILE_NAME = re.compile(r"[^\s/\\:*?\"<>|()\[\],;]+\.[A-Za-z]\w{1,4}(?!\w)")
 _QUOTED = re.compile(r"[\"“„«״]([^\"“”„«»״]{4,120})[\"”“»״]")
 
 

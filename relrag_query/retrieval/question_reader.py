@@ -15,8 +15,7 @@ import duckdb
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors.protocol import ChunkFilter, VectorStore
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter, Vectors, VectorStore
 from relrag_pipelines.workspace import Workspace
 from relrag_query.retrieval import catalog_reader, reranker
 from relrag_query.retrieval.connection_sharing import WrongQuestion

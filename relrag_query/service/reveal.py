@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.pii import reveal as pii_reveal
-from relrag_pipelines.privacy import pseudonyms
+from relrag_pipelines.privacy import keyed_pseudonyms, pseudonyms
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import lake, lock, vault
 from relrag_pipelines.stores.vault import VaultError
@@ -35,7 +35,7 @@ def note(settings: Settings, who: str, why: str, what: Sequence[str], wait: floa
     if not (who.strip() and why.strip()):
         raise VaultError("say who asks and why: --who NAME --why REASON; both are kept in private/reveals.jsonl")
     keys = Workspace(settings).keys
-    log_names = [pseudonyms.for_log(name, keys) for name in what]
+    log_names = [keyed_pseudonyms.for_log(name, keys) for name in what]
     with lock.writing(settings.home_path, "relrag reveal", wait):
         vault.note(settings.home_path, settings_module.now(), who, why, log_names)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 from tests import http_server
 
 DIMENSIONS = {"/v1/embeddings": 1536, "/v2/embed": 1024, "/v2/rerank": 0}

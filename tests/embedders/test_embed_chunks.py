@@ -34,7 +34,8 @@ from relrag_pipelines.stores.generations import GenerationError
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 from relrag_query.cli.commands import plan
 from relrag_query.cli.commands import sync as commands
-from relrag_query.cli.commands.forget import ForgetRequest, forget
+from relrag_query.cli.commands.forget import forget
+from relrag_query.forgetting import ForgetRequest
 from tests import archive
 from tests.cases import cases
 from tests.embedders.service import Fault, Service, serve, vector

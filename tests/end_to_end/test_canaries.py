@@ -10,7 +10,7 @@ from relrag_pipelines.erasure import byte_search
 from relrag_pipelines.stores import graph_indexes, model_answers, vector_cache
 from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands import sync as commands
-from relrag_query.cli.commands.forget import ForgetRequest
+from relrag_query.forgetting import ForgetRequest
 from tests import archive, canaries
 from tests.graphrag.json_service import serve
 from tests.graphrag.test_llm import entity, relation

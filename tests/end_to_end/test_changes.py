@@ -21,6 +21,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import catalog, generations, lake
 from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands.sync import sync
+from relrag_query.forgetting import ForgetRequest
 from relrag_query.people.indexed_person import PeopleError
 from relrag_query.statements import merge_split
 from tests import archive, clean_build
@@ -169,7 +170,7 @@ class Changes(RuleBasedStateMachine):
         with catalog.open(archive.home(self._config.parent) / "published" / str(current) / "catalog.duckdb") as opened:
             ids = [one for (one,) in opened.execute("SELECT asset_id FROM records ORDER BY 1").fetchall()]
         if ids:
-            asked = forgetting.ForgetRequest(refs=[data.draw(st.sampled_from(ids))])
+            asked = ForgetRequest(refs=[data.draw(st.sampled_from(ids))])
             assert forgetting.forget(asked, self._config, yes=True) in (0, 1)
 
     @rule()
@@ -241,7 +242,7 @@ def test_one_of_two_cards_of_a_person_is_forgotten(tmp_path: Path, without_dagst
     config.write_text(f'{head}[[sources]]\nname = "cards"\nkind = "contacts"\npath = "cards"\n')
     home = archive.sync(config).home
     first, _ = lake.read(home, "private_records", "cards", "2000-01")["asset_id"].to_pylist()
-    assert forgetting.forget(forgetting.ForgetRequest(refs=[first]), config, yes=True) == 0
+    assert forgetting.forget(ForgetRequest(refs=[first]), config, yes=True) == 0
 
 
 def _run(examples: int, steps: int, *, random: bool) -> None:

@@ -8,8 +8,7 @@ from relrag_query.archive import Archive
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.question_reader import Filters
-from relrag_query.retrieval.steps.chat_recency import supplement_recent
-from relrag_query.retrieval.steps.time_window import expand_context
+from relrag_query.retrieval.steps.chat_context import expand_context, supplement_recent
 from relrag_query.steps import SEARCH
 from tests.query_hits import passages, publish, record, window
 

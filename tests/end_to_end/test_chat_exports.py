@@ -12,7 +12,8 @@ import pytest
 
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import KINDS, ReadContext, unit_of
+from relrag_pipelines.sources import KINDS, ReadContext
+from relrag_pipelines.sources.unit_files import unit_of
 from relrag_pipelines.stores.table_schema import to_table
 from relrag_query.archive import Archive
 from tests import ROOT, archive, chat_exports

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from relrag_query.cli.commands import calls, forget, show, status
+from relrag_query.forgetting import ForgetRequest
 from tests import archive
 
 CONFIG = """
@@ -40,7 +41,7 @@ def test_no_command_shows_a_minute_of_a_day(
         "status": lambda: status.status(config),
         "calls": lambda: calls.listing(config=config),
         "thread": lambda: show.show("thread:t", config),
-        "forget": lambda: forget.forget(forget.ForgetRequest(before="2024-03-01"), config, yes=True),
+        "forget": lambda: forget.forget(ForgetRequest(before="2024-03-01"), config, yes=True),
         "list": lambda: forget.list_rules(config),
     }
     for name, command in commands.items():

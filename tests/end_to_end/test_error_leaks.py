@@ -226,25 +226,14 @@ def run(monkeypatch: pytest.MonkeyPatch, *given: str) -> int:
     return cli.command()
 
 
-class Raising:
-    """A module of commands all of which fail with the values in hand."""
-
-    def __init__(self, values: list[str], kind: Callable[[str], BaseException]) -> None:
-        self._values, self._kind = values, kind
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "Limits":
-            return lambda *_: None
-        return lambda *_, **__: misbehave(self._values, self._kind, prints=False)
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_error_in_a_command_tells_nothing(
     command: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    values = SHARES[len(POINTS) + 1]
     for kind in KINDS_OF_ERROR:
         with monkeypatch.context() as patch:
-            patch.setattr(dispatch, "load", lambda _, kind=kind: Raising(SHARES[len(POINTS) + 1], kind))
+            patch.setattr(dispatch, "run", lambda *_, kind=kind, **__: misbehave(values, kind, prints=False))
             assert run(patch, *arguments(command)) == 2
     said = "".join(capfd.readouterr())
     assert "this is a fault of relrag: run the command again" in said

@@ -17,7 +17,7 @@ from relrag_pipelines.legacy.backfill import backfill
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stores import catalog, generations
 from relrag_query.archive import Archive
-from relrag_query.cli.commands import backfill_legacy as commands
+from relrag_query.cli.commands import backfill as commands
 from relrag_query.cli.commands import sync as syncing
 from tests import archive, interruption
 from tests import legacy_collection as older

@@ -132,6 +132,7 @@ from relrag_pipelines import senders
 from relrag_pipelines.stores import archive_tables, catalog, generations
 from relrag_query.cli import commands
 from relrag_query.cli.commands import forget, plan, status, sync, verify
+from relrag_query.forgetting import ForgetRequest
 from tests import archive
 """
 HEAD = (
@@ -352,7 +353,7 @@ def test_what_is_forgotten_is_gone_from_it_even_where_it_cannot_be_made_again(
     script = """
 if "FAIL" not in os.environ:
     do_without_dagster()
-wanted = forget.ForgetRequest(refs=("jsonl:notes:n3",))
+wanted = ForgetRequest(refs=("jsonl:notes:n3",))
 code, said = output_of(forget.forget, wanted, config, yes=True)
 there = [path for path, (_, data) in archive.contents(home).items() if b"Wilma" in data]
 print(json.dumps([code, there, counts() if archive_tables.entry(home, "sender_counts") else None, made(),

@@ -11,7 +11,8 @@ from relrag_pipelines.erasure import byte_search
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.stores import lake
 from relrag_query.archive import Archive
-from relrag_query.cli.commands.forget import ForgetRequest, forget
+from relrag_query.cli.commands.forget import forget
+from relrag_query.forgetting import ForgetRequest
 from tests import archive
 from tests.imap_server import PASSWORD, USER, ImapServer, Mailbox, serve
 

@@ -20,10 +20,11 @@ from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lake, unit_state
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import doctor
-from relrag_query.cli.commands.forget import ForgetRequest, forget, undo
+from relrag_query.cli.commands.forget import forget, undo
 from relrag_query.cli.commands.plan import plan
 from relrag_query.cli.commands.sync import sync
 from relrag_query.cli.exit_codes import COULD_NOT
+from relrag_query.forgetting import ForgetRequest
 from tests import archive
 from tests.cases import cases
 from tests.remote_servers import TOKEN, Answer, HttpServer, Paperless, Request, serve

@@ -22,6 +22,7 @@ from relrag_query.archive import Archive
 from relrag_query.cli.commands import doctor, forget, status
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands import verify as verifying
+from relrag_query.forgetting import ForgetRequest
 from tests import archive
 from tests.stores import qdrant
 
@@ -306,7 +307,7 @@ def test_what_is_forgotten_is_gone_from_the_server(
 ) -> None:
     """At once, with its collection; the search that proves it reads what the server has."""
     (before,) = collections(server)
-    assert forget.forget(forget.ForgetRequest(refs=["jsonl:notes:n5"]), config, yes=True) == 0
+    assert forget.forget(ForgetRequest(refs=["jsonl:notes:n5"]), config, yes=True) == 0
     assert "0 hold any" in capsys.readouterr().out
     (after,) = collections(server)
     assert after != before
@@ -321,7 +322,7 @@ def test_forgetting_says_what_a_server_that_is_down_still_has(
     """It is not done, and the next sync does it."""
     with pytest.MonkeyPatch.context() as patched:
         go_down(patched)
-        assert forget.forget(forget.ForgetRequest(refs=["jsonl:notes:n5"]), config, yes=True) == 2
+        assert forget.forget(ForgetRequest(refs=["jsonl:notes:n5"]), config, yes=True) == 2
     said = capsys.readouterr().out
     assert "could not be reached" in said
     assert "Something is left; `relrag sync` continues removing it." in said

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from relrag_pipelines.ui.login import Login
 from relrag_query.cli.commands import forget as forgetting
-from relrag_query.cli.commands.forget import ForgetRequest
+from relrag_query.forgetting import ForgetRequest
 from relrag_query.service import Service, caches
 from relrag_query.service.open_generation import POLL_SECONDS
 from relrag_query.web.app import create_app

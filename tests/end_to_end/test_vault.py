@@ -22,8 +22,8 @@ from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.commands import ask, reveal, verify
 from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands.ask import SearchOptions
-from relrag_query.cli.commands.forget import ForgetRequest
 from relrag_query.cli.commands.sync import sync
+from relrag_query.forgetting import ForgetRequest
 from tests import archive
 
 NUMBER = "052-123-4567"

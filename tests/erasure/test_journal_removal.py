@@ -15,6 +15,7 @@ from relrag_pipelines.links.edge_rows import CHUNK, THREAD
 from relrag_pipelines.records import ManualLink
 from relrag_pipelines.stores import lake
 from relrag_query.cli.commands import forget as forgetting
+from relrag_query.forgetting import ForgetRequest
 from tests import archive
 
 pytestmark = pytest.mark.usefixtures("without_dagster")
@@ -65,7 +66,7 @@ def test_every_kind_of_entry_loses_what_names_a_forgotten_record(tmp_path: Path)
     ]
     numbers = journal.append(home, [*going, *staying])
     archive.sync(config)
-    assert forgetting.forget(forgetting.ForgetRequest(refs=[N1]), config, yes=True) == 0
+    assert forgetting.forget(ForgetRequest(refs=[N1]), config, yes=True) == 0
     left = [entry.statement for entry in journal.entries(home) if entry.number in numbers]
     assert left[: len(going)] == [None] * len(going)
     assert left[len(going) :] == [

@@ -26,7 +26,7 @@ from relrag_pipelines.stores import archive_tables, lake, lock, unit_state
 from relrag_pipelines.workspace import Workspace
 from relrag_query import statements
 from relrag_query.cli.commands import forget as forgetting
-from relrag_query.cli.commands.forget import ForgetRequest
+from relrag_query.forgetting import ForgetRequest
 from relrag_query.people.indexed_person import PeopleError
 from tests import archive
 from tests.people.test_stage import ids, make, rows

@@ -15,6 +15,7 @@ from relrag_pipelines.sources.remote.mirror import items_folder
 from relrag_pipelines.stores import lake, unit_state
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.commands import forget
+from relrag_query.forgetting import ForgetRequest
 from tests import archive
 from tests.folder_of_everything import zipped
 
@@ -117,7 +118,7 @@ def test_what_is_forgotten_is_not_kept_in_the_copies(tmp_path: Path) -> None:
         row for month in months for row in lake.read(workspace.home, "private_records", "papers", month).to_pylist()
     ]
     (leaking,) = (row["asset_id"] for row in rows if "orangery" in row["text"])
-    assert forget.forget(forget.ForgetRequest([leaking]), config, yes=True) == 0
+    assert forget.forget(ForgetRequest([leaking]), config, yes=True) == 0
     assert read(archive.workspace(config)) == {"old.zip/b.txt": "The cellar is dry."}
     names = [path.name for path in items_folder(workspace.home, "papers").rglob("*.txt")]
     assert names == ["b.txt"]

@@ -16,7 +16,8 @@ from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.sources.legacy.payload import CHANNELS, GRAPH_FIELDS, OLD_VECTORS, PEOPLE_FIELDS, UNIVERSAL_FIELDS
 from relrag_pipelines.sources.legacy_collection import CollectionError
 from relrag_pipelines.stores import catalog, generations
-from relrag_query.cli.commands.forget import ForgetRequest, forget
+from relrag_query.cli.commands.forget import forget
+from relrag_query.forgetting import ForgetRequest
 from tests import archive
 from tests import legacy_collection as older
 

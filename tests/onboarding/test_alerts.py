@@ -12,6 +12,7 @@ import pytest
 from relrag_pipelines.definitions import build_defs
 from relrag_pipelines.onboarding import alerts
 from relrag_pipelines.settings import Settings, SettingsError
+from relrag_pipelines.stores import dagster_runs
 from relrag_query.cli.commands import ui
 from tests import archive
 
@@ -105,7 +106,7 @@ def test_a_daemon_that_is_dead_or_stuck_is_told_once(
     alerts_sent: int,
 ) -> None:
     monkeypatch.setattr(ui, "_WATCH_SECONDS", 0)
-    monkeypatch.setattr(ui.dagster_runs, "heartbeat_age", lambda home: age)
+    monkeypatch.setattr(dagster_runs, "heartbeat_age", lambda home: age)
     watch = ui._daemon_watch(settings)
     for state in running:
         watch(state)

@@ -1,7 +1,6 @@
 """How much code one may have to read to see how an answer is chosen: all that relrag_query/pipeline.py imports.
 
-MODULES and LINES are the figures of today: they are lowered when the code falls below them, and never raised. The aim
-is 100 modules and 13,000 lines.
+MODULES and LINES are the figures of today: they are lowered when the code falls below them, and never raised.
 """
 
 import ast
@@ -12,7 +11,7 @@ from tests import ROOT
 
 START = "relrag_query.pipeline"
 PACKAGES = ("relrag_pipelines", "relrag_query")
-MODULES, LINES = 109, 13_000
+MODULES, LINES = 98, 12_200
 SLACK = 0.03
 """share by which a figure may fall before its limit is to be lowered"""
 

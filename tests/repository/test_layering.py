@@ -201,7 +201,7 @@ NAMES_A_KIND = {
     "relrag_pipelines/identity/suggestions.py": "kinds of identifiers",
     "relrag_pipelines/identity/journal_statements.py": "a kind of statement",
     "relrag_pipelines/people/profiles.py": "a field of what a card says",
-    "relrag_query/cli/commands/people_report.py": "kinds of identifiers",
+    "relrag_query/cli/people_report.py": "kinds of identifiers",
     "relrag_query/people/answers.py": "kinds of identifiers",
     "relrag_query/people/questions.py": "kinds of identifiers",
     "relrag_pipelines/text/values.py": "a type of values",

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from bench.retrieval import batches
 from relrag_pipelines.stores import vector_store
-from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors.protocol import ChunkFilter, ScoredPoint, VectorStore
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter, ScoredPoint, Vectors, VectorStore
 from relrag_query.retrieval.fusion import FusedHit, convex_fusion, hybrid_search
 
 ANGLES = {0: 0, 1: 10, 2: 80, 3: 60, 4: None}

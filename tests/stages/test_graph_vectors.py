@@ -13,7 +13,8 @@ from relrag_pipelines.stages import graph_build
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import graph_indexes, vector_cache
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.commands.forget import ForgetRequest, forget
+from relrag_query.cli.commands.forget import forget
+from relrag_query.forgetting import ForgetRequest
 from relrag_query.graphrag.service import query
 from tests import archive
 from tests.embedders.service import Service, serve, vector

@@ -21,7 +21,8 @@ from bench.retrieval import batches
 from relrag_pipelines.files.sparse_files import copy_with_holes
 from relrag_pipelines.stores import generations, vector_store
 from relrag_pipelines.stores.vectors import local_store
-from relrag_pipelines.stores.vectors.protocol import ANYWHERE, APART, INTEGERS, KEYWORDS, ChunkFilter, VectorStore
+from relrag_pipelines.stores.vectors.points import APART
+from relrag_pipelines.stores.vectors.protocol import ANYWHERE, INTEGERS, KEYWORDS, ChunkFilter, VectorStore
 from relrag_pipelines.workers import pool as workers
 from tests.cases import cases
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from relrag_pipelines.embedders import e5
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 
 
 @dataclass(frozen=True)

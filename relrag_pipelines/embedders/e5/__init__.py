@@ -27,7 +27,7 @@ from relrag_pipelines.embedders.e5.weights import Weights, floats, parse
 from relrag_pipelines.embedders.protocol import ModelInfo
 from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors.protocol import Vectors
 from relrag_pipelines.workers import cancellation
 
 if TYPE_CHECKING:

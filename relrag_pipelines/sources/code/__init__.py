@@ -16,23 +16,14 @@ from typing import Any
 
 from relrag_pipelines.files.regular_files import leads_out, read_plain
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import (
-    Excluded,
-    Listing,
-    ListingError,
-    ListingScope,
-    ReadContext,
-    Unit,
-    UnitRef,
-    path_of,
-    unit_of,
-)
+from relrag_pipelines.sources import Excluded, Listing, ListingError, ListingScope, ReadContext, Unit, UnitRef
 from relrag_pipelines.sources.code.languages import GRAMMARS, language_of
 from relrag_pipelines.sources.code.symbols import Symbol, symbols
 from relrag_pipelines.sources.formats import git_repository
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode
 from relrag_pipelines.sources.formats.git_command import RepositoryError
 from relrag_pipelines.sources.formats.text_cleaning import clean
+from relrag_pipelines.sources.unit_files import path_of, unit_of
 from relrag_pipelines.workers.sandbox import call
 
 MAX_PARSED = 16 * 2**20

@@ -18,12 +18,13 @@ from typing import Any
 
 from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import Listing, ListingScope, ReadContext, Unit, UnitRef, path_of, unit_of
+from relrag_pipelines.sources import Listing, ListingScope, ReadContext, Unit, UnitRef
 from relrag_pipelines.sources.formats import git_command, git_repository
 from relrag_pipelines.sources.formats.git_command import RepositoryError
 from relrag_pipelines.sources.formats.text_cleaning import clean
 from relrag_pipelines.sources.git import growth, issue_references
 from relrag_pipelines.sources.git.log import COMMAND, Commit, Log, LogError
+from relrag_pipelines.sources.unit_files import path_of, unit_of
 
 SUFFIX = ".gitlog"
 MAX_FILES = 200

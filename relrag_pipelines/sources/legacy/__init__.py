@@ -13,11 +13,12 @@ from pathlib import Path
 
 from relrag_pipelines.files.regular_files import walk
 from relrag_pipelines.records import Failure, NamedPerson, Record
-from relrag_pipelines.sources import Listing, ListingScope, ReadContext, Unit, unit_of
+from relrag_pipelines.sources import Listing, ListingScope, ReadContext, Unit
 from relrag_pipelines.sources.legacy.collection_layout import CollectionLayout
 from relrag_pipelines.sources.legacy.local_collection import SNAPSHOT, STORAGE, LocalCollection, is_collection
 from relrag_pipelines.sources.legacy.payload import MESSAGE, PointFields
 from relrag_pipelines.sources.legacy_collection import CollectionError, LegacyCollection, LegacyPoint
+from relrag_pipelines.sources.unit_files import unit_of
 from relrag_pipelines.text import reference_numbers
 
 _BATCH = 200

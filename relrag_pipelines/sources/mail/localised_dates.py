@@ -17,6 +17,7 @@ from datetime import date, datetime, timedelta, timezone
 
 from babel import Locale
 
+from relrag_pipelines import languages
 from relrag_pipelines.text.month_names import month_names
 
 _ALL = """
@@ -29,9 +30,17 @@ LANGUAGES = tuple(_ALL.split())
 
 _CLOCK = re.compile(r"(?<![\d:.])(\d{1,2})\s?[:h.]\s?(\d\d)(?:\s?[:m.]\s?(\d\d)(?:[.,]\d{1,9})?s?)?(?![\d.:])")
 _CLOCK_WITH_COLON = re.compile(r"(?<![\d:])(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?![\d:])")
-_EAST_ASIAN_CLOCK = re.compile(r"(\d{1,2})\s?[時时시点點]\s?(\d{1,2})\s?[分분](?:\s?(\d{1,2})\s?[秒초])?")
-_CLOCKS = (_EAST_ASIAN_CLOCK, _CLOCK_WITH_COLON, _CLOCK)
-_EAST_ASIAN_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)\s?[年년.]\s?(\d{1,2})\s?[月월.]\s?(\d{1,2})\s?[日일]?")
+_YEAR_MARK, _MONTH_MARK, _DAY_MARK, _HOUR_MARK, _MINUTE_MARK, _SECOND_MARK = (
+    languages.patterns("exports", f"{unit}_mark") for unit in ("year", "month", "day", "hour", "minute", "second")
+)
+_MARKED_CLOCK = re.compile(
+    rf"(\d{{1,2}})\s?(?:{_HOUR_MARK})\s?(\d{{1,2}})\s?(?:{_MINUTE_MARK})(?:\s?(\d{{1,2}})\s?(?:{_SECOND_MARK}))?"
+)
+_CLOCKS = (_MARKED_CLOCK, _CLOCK_WITH_COLON, _CLOCK)
+_MARKED_DAY = re.compile(
+    rf"(?<!\d)((?:19|20)\d\d)\s?(?:{_YEAR_MARK}|\.)\s?(\d{{1,2}})\s?(?:{_MONTH_MARK}|\.)\s?(\d{{1,2}})"
+    rf"\s?(?:{_DAY_MARK})?"
+)
 _YEAR_FIRST = re.compile(r"(?<!\d)((?:19|20)\d\d)[-/.]\s?(\d{1,2})[-/.]\s?(\d{1,2})(?!\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\s?\.\s?(\d{1,2})\s?\.\s?((?:19|20)\d\d)(?!\d)")
 """with dots, as no country writes the month first"""
@@ -43,7 +52,7 @@ _DAY = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
 _WORD = re.compile(r"[^\s\d,;:/()+\u2212-]+")
 _LAST_WORD = re.compile(r"[^\s\d,;:/()+\u2212-]+(?=\s*\Z)")
 _FIRST_WORD = re.compile(r"\s*[^\s\d,;:/()+\u2212-]+")
-_MONTH_WITH_NUMBER = re.compile(r"(?<!\d)(1[0-2]|[1-9])\s?[月월]")
+_MONTH_WITH_NUMBER = re.compile(rf"(?<!\d)(1[0-2]|[1-9])\s?(?:{_MONTH_MARK})")
 _MAX_OFFSET = 14
 _MIN_MONTH_LETTERS = 3
 """letters of a month's name that some programs cut short"""
@@ -112,7 +121,7 @@ def _zone(rest: str) -> timezone | None:
 
 def _day(text: str) -> date | None:
     """The day in a text that holds nothing else."""
-    for pattern in (_EAST_ASIAN_DAY, _YEAR_FIRST):
+    for pattern in (_MARKED_DAY, _YEAR_FIRST):
         if match := pattern.search(text):
             return date(int(match[1]), int(match[2]), int(match[3]))
     if match := _DAY_FIRST.search(text):

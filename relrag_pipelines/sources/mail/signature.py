@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from relrag_pipelines import languages
 from relrag_pipelines.sources.mail import segmentation_phrases
 from relrag_pipelines.sources.mail.introductions import UNDERSCORES
 from relrag_pipelines.sources.mail.text_lines import Line, previous_text
@@ -15,7 +16,7 @@ LONGEST_CARD = 8
 """Lines below a closing, or below another rule, that are the writer's name and card; none has over 80 characters."""
 MAX_DISCLAIMERS = 10
 """Paragraphs."""
-_POSTSCRIPT = re.compile(r"(?:p\. ?s\b|ps\b|n\.b\.|נ\.ב)")
+_POSTSCRIPT = re.compile(languages.patterns("exports", "postscript"))
 
 
 def signature_bounds(lines: Sequence[Line], begin: int, end: int) -> tuple[int, int]:
@@ -97,7 +98,7 @@ def _disclaims(lines: Sequence[Line], begin: int, end: int) -> int | None:
 
 def _hits(text: str) -> Iterator[list[int]]:
     """Offsets of the phrases of each language that has enough of them in the text."""
-    for language, parts in segmentation_phrases.DISCLAIMERS.items():
+    for parts in segmentation_phrases.DISCLAIMERS:
         offsets = [match.start() for part in parts if (match := re.search(part, text))]
-        if len(offsets) >= segmentation_phrases.ENOUGH[language] and len(text) >= 60:
+        if len(offsets) >= segmentation_phrases.ENOUGH_PARTS and len(text) >= 60:
             yield offsets

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines import languages
 from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import Failure, NamedPerson, Record
 from relrag_pipelines.sources import ReadContext, Unit
@@ -39,9 +40,7 @@ CONTENT_TYPE = "meeting-transcript"
 
 _HEAD = 4096
 _IN_TITLE = re.compile(r"(?:GMT)?\d{4}[-_.]?\d\d[-_.]?\d\d(?:[-_ T]*\d\d[-_.:h]?\d\d(?:[-_.:]?\d\d)?)?|\.transcript$")
-_KNOWN_BY = re.compile(
-    r"^\W*(?:participants|attendees|účastníci|přítomni|משתתפים|נוכחים)\W*:", re.IGNORECASE | re.MULTILINE
-)
+_KNOWN_BY = re.compile(rf"^\W*(?:{languages.patterns('exports', 'minutes_heading')})\W*:", re.IGNORECASE | re.MULTILINE)
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:

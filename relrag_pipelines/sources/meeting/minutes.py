@@ -1,4 +1,4 @@
-"""The head of written minutes: title, participants and date, in English, Czech and Hebrew.
+"""The head of written minutes: title, participants and date, in the languages of `exports.toml`.
 
 A head line is `Participants: Jan, Petr`, also as `**Participants:** ...`, `- Participants: ...`, or `Participants:`
 followed by a line for each name; Google Meet writes `Attendees` without a colon. All other lines are the text.
@@ -10,14 +10,10 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime, time
 
+from relrag_pipelines import languages
 from relrag_pipelines.text.written_dates import whole_date
 
-_PEOPLE = (
-    r"participants?|attendees|attending|present|people|účastníci|zúčastnili se|přítomni|přítomní"
-    r"|משתתפים|משתתפות|נוכחים|נוכחות|נכחו"
-)
-_TITLE = r"title|subject|topic|meeting|název|téma|předmět|schůzka|porada|נושא|כותרת|ישיבה|פגישה"
-_DATE = r"date|when|datum|kdy|תאריך|מועד"
+_PEOPLE, _TITLE, _DATE = (languages.patterns("exports", f"minutes_{part}") for part in ("people", "title", "date"))
 _MARKS = r"[ \t]*(?:[-*#>]+[ \t]*)?(?:\*\*|__)?"
 _LINE = re.compile(
     rf"{_MARKS}(?:(?P<people>{_PEOPLE})|(?P<title>{_TITLE})|(?P<date>{_DATE}))"
@@ -26,7 +22,7 @@ _LINE = re.compile(
 )
 _HEADING = re.compile(rf"{_MARKS}(?:{_PEOPLE})(?:\*\*|__)?[ \t]*", re.IGNORECASE)
 _BULLET = re.compile(r"[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(?P<name>\S.{0,79})")
-_BETWEEN = re.compile(r"[,،]|\s+(?:and|a|ו)\s+(?=[A-ZÀ-Ž])")
+_BETWEEN = re.compile(rf"[,،]|\s+(?:{languages.patterns('exports', 'between_names')})\s+(?=[A-ZÀ-Ž])")
 _FRONT = re.compile(r"\A---[ \t]*\n(?P<inside>.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _HEAD_LINES = 30
 """lines in which the head may be"""

@@ -15,12 +15,13 @@ from pathlib import Path
 
 from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Page, Record
-from relrag_pipelines.sources import Listing, ListingScope, ReadContext, Unit, unit_of
+from relrag_pipelines.sources import Listing, ListingScope, ReadContext, Unit
 from relrag_pipelines.sources import document as documents
 from relrag_pipelines.sources.document.document_text import DocumentText
 from relrag_pipelines.sources.formats.text_cleaning import clean
 from relrag_pipelines.sources.paperless import export_folder, mirrored
 from relrag_pipelines.sources.paperless.filed_document import FiledDocument
+from relrag_pipelines.sources.unit_files import unit_of
 from relrag_pipelines.text import reference_numbers
 
 __all__ = ["read", "recognise", "units"]

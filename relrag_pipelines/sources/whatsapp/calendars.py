@@ -8,25 +8,14 @@ ICU 78 writes them in Japanese, English, Thai, Chinese (Taiwan), Persian and Ara
 
 from __future__ import annotations
 
+import tomllib
 from datetime import date, timedelta
+from pathlib import Path
 
 _PERSIAN, _UMM_AL_QURA = "persian", "umm al-qura"
 _BUDDHIST = -543
 
-ERAS: dict[str, int | str] = {
-    "令和": 2018,
-    "r": 2018,
-    "平成": 1988,
-    "h": 1988,
-    "be": _BUDDHIST,
-    "พ.ศ.": _BUDDHIST,
-    "民國": 1911,
-    "minguo": 1911,
-    "ap": _PERSIAN,
-    "ه\u200d.ش.": _PERSIAN,
-    "ah": _UMM_AL_QURA,
-    "هـ": _UMM_AL_QURA,
-}
+ERAS: dict[str, int | str] = tomllib.loads(Path(__file__).with_name("eras.toml").read_text(encoding="utf-8"))
 """Words for an era, in lower case, to what makes its years Gregorian, or to the calendar whose days differ too"""
 
 _FIRST_NEW_YEAR = date(2008, 12, 29)

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from pathlib import PurePath
 
+from relrag_pipelines import languages
 from relrag_pipelines.sources.whatsapp.phrases import TITLES
 from relrag_pipelines.sources.whatsapp.timestamps import MARKS
 
@@ -20,7 +21,7 @@ def _template(phrase: str) -> str:
 _TITLE = {phrase: re.compile(_template(phrase), re.IGNORECASE) for phrase in sorted(TITLES, key=len, reverse=True)}
 _DASH = re.compile(r"[^-]*whats\s?app[^-]* - (.+)", re.IGNORECASE)
 _NAMELESS = re.compile("_?(?:chat|export|messages|whatsapp|whatsapp[ _-]chat)", re.IGNORECASE)
-_COPY = re.compile(r"\s*\(\d+\)$| - (?:copy|kopie|copie|copia|kopia|עותק)$", re.IGNORECASE)
+_COPY = re.compile(rf"\s*\(\d+\)$| - (?:{languages.patterns('exports', 'copy')})$", re.IGNORECASE)
 
 
 def named_title(name: str) -> str | None:

@@ -33,17 +33,8 @@ from qdrant_edge import (
 
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sparse_files import copy_with_holes
-from relrag_pipelines.stores.vectors.protocol import (
-    EXACT_UP_TO,
-    INTEGERS,
-    KEYWORDS,
-    MEANING,
-    SPANS,
-    WORDS,
-    Each,
-    add_sparse_tokens,
-)
-from relrag_pipelines.stores.vectors.protocol import build_points as points_of
+from relrag_pipelines.stores.vectors.points import Each, add_sparse_tokens, build_points
+from relrag_pipelines.stores.vectors.protocol import EXACT_UP_TO, INTEGERS, KEYWORDS, MEANING, SPANS, WORDS
 from relrag_pipelines.text.sparse_encoder import SparseEncoder
 
 _PARAMS: dict[str, Any] = {
@@ -51,7 +42,6 @@ _PARAMS: dict[str, Any] = {
     **dict.fromkeys(INTEGERS, IntegerIndexParams(lookup=True, range=False, memory=Memory.Cold)),
     "ts": IntegerIndexParams(lookup=False, range=True, memory=Memory.Cold),
 }
-"""of the index of each payload field"""
 Result = TypeVar("Result")
 _AHEAD = 3
 """batches that may wait for the engine"""
@@ -186,7 +176,7 @@ def _submit(function: Callable[..., Result], *given: Any) -> Future[Result]:
 
 
 def _upsert(filling: _BulkLoad, path: Path, batch: pa.RecordBatch, tokens: list[str]) -> None:
-    points = list(points_of(batch, tokens, filling.encoder))
+    points = list(build_points(batch, tokens, filling.encoder))
     filling.fields.update(*(payload for _, _, payload in points))
     failpoint("vectors.upsert", path)
     filling.shard.update(UpdateOperation.upsert_points([Point(*point) for point in points]))

@@ -30,7 +30,6 @@ from qdrant_edge import (
 )
 
 from relrag_pipelines.files import access
-from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors.protocol import (
     ANYWHERE,
     BREADTH,
@@ -40,6 +39,7 @@ from relrag_pipelines.stores.vectors.protocol import (
     WORDS,
     ChunkFilter,
     ScoredPoint,
+    Vectors,
     VectorStore,
     match_conditions,
 )

@@ -27,6 +27,7 @@ from relrag_pipelines.files.atomic import make_private
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.stores.vectors import collection_ref
 from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
+from relrag_pipelines.stores.vectors.points import Each, add_sparse_tokens, build_points
 from relrag_pipelines.stores.vectors.protocol import (
     EXACT_UP_TO,
     INTEGERS,
@@ -35,10 +36,7 @@ from relrag_pipelines.stores.vectors.protocol import (
     SCROLLED,
     SPANS,
     WORDS,
-    Each,
     StoreError,
-    add_sparse_tokens,
-    build_points,
 )
 from relrag_pipelines.stores.vectors.server_connection import PAUSES, Connection, connect
 from relrag_pipelines.stores.vectors.server_search import (

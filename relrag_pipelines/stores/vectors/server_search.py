@@ -8,7 +8,6 @@ from typing import Any
 
 from qdrant_client import models
 
-from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
 from relrag_pipelines.stores.vectors.protocol import (
     ANYWHERE,
@@ -18,6 +17,7 @@ from relrag_pipelines.stores.vectors.protocol import (
     WORDS,
     ChunkFilter,
     ScoredPoint,
+    Vectors,
     match_conditions,
 )
 from relrag_pipelines.stores.vectors.server_connection import Connection

@@ -1,1 +1,1 @@
-"""The commands, one module a group; each is imported when it is called."""
+"""The commands, a module each: options, and what it does. What takes long to import is imported by its functions."""

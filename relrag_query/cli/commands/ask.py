@@ -6,16 +6,92 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel
+import typer
 
-from relrag_pipelines.settings import Settings
-from relrag_query.archive import Archive, ArchiveError
-from relrag_query.cli import conversation, render
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import (
+    Config,
+    Json,
+    Kinds,
+    Limit,
+    Person,
+    ShowSources,
+    Since,
+    Sources,
+    Trace,
+    Until,
+    Who,
+    Why,
+    Words,
+)
 from relrag_query.display.inert_text import safe
-from relrag_query.service import replies
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from relrag_pipelines.settings import Settings
+
+app = typer.Typer()
+
+
+@app.command("ask", epilog='Example: relrag ask "Who has the key of the cabin?" --from 2024')
+def ask_command(
+    question: Words,
+    source: Sources = None,
+    kind: Kinds = None,
+    person: Person = "",
+    since: Since = None,
+    until: Until = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", metavar="N", min=1, max=100, help="At most this many sentences and sources."),
+    ] = None,
+    as_json: Json = False,
+    trace: Trace = False,
+    show_sources: ShowSources = False,
+    follow_up: Annotated[bool, typer.Option("--continue", help="Ask a follow-up to the last question.")] = False,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Show what pseudonyms stand for; this is recorded.")] = False,
+    who: Who = "",
+    why: Why = "",
+    config: Config = None,
+) -> None:
+    """Answer a question with cited sentences of the archive."""
+    limits = SearchOptions(source or (), kind or (), person, since, until, limit)
+    dispatch.run(
+        ask,
+        " ".join(question),
+        limits,
+        config,
+        as_json=as_json,
+        trace=trace,
+        show_sources=show_sources,
+        follow_up=follow_up,
+        reveal=reveal,
+        who=who,
+        why=why,
+    )
+
+
+@app.command("search", epilog="Example: relrag search invoice --source mail --from 2024-03")
+def search_command(
+    query: Words,
+    source: Sources = None,
+    kind: Kinds = None,
+    person: Person = "",
+    since: Since = None,
+    until: Until = None,
+    limit: Limit = None,
+    as_json: Json = False,
+    trace: Trace = False,
+    show_sources: ShowSources = False,
+    config: Config = None,
+) -> None:
+    """List the passages that fit best; `relrag show 1` prints the first in full."""
+    limits = SearchOptions(source or (), kind or (), person, since, until, limit)
+    dispatch.run(search, " ".join(query), limits, config, as_json=as_json, trace=trace, show_sources=show_sources)
 
 
 @dataclass(frozen=True)
@@ -44,6 +120,10 @@ def search(
     show_sources: bool = False,
 ) -> int:
     """Prints the passages that fit best, and stores their ids for `show NUMBER`; returns the exit code."""
+    from relrag_query.archive import Archive
+    from relrag_query.cli import conversation, render
+    from relrag_query.service import replies
+
     with Archive.open(config) as archive:
         results = archive.search(_require_text(query), **limits.options())
         conversation.keep_hits(archive.settings.home_path, results, archive.generation.number)
@@ -73,6 +153,10 @@ def ask(
 
     With `reveal`, each pseudonym is followed by its original value, on a terminal only.
     """
+    from relrag_query.archive import Archive, ArchiveError
+    from relrag_query.cli import conversation, render
+    from relrag_query.service import replies
+
     if reveal and (as_json or not sys.stdout.isatty()):
         raise ArchiveError("--reveal shows originals on a terminal only, not to a file, a program or as JSON")
     pieces: list[str] = []
@@ -104,6 +188,9 @@ def ask(
 
 def _earlier_questions(home: Path) -> list[str]:
     """The questions that a follow-up continues from. Raises ArchiveError where there are none."""
+    from relrag_query.archive import ArchiveError
+    from relrag_query.cli import conversation
+
     if questions := conversation.load(home).questions:
         return questions
     raise ArchiveError("there is no question to follow up; ask one without --continue first")
@@ -132,6 +219,8 @@ def _print_hint(text: str) -> None:
 
 
 def _require_text(text: str) -> str:
+    from relrag_query.archive import ArchiveError
+
     if not text.strip():
         raise ArchiveError("the question is empty")
     return text

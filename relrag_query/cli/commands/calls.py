@@ -7,21 +7,58 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.ingest import call_review
-from relrag_pipelines.ingest.call_review import Call, CallsError
+import typer
+
 from relrag_pipelines.stores import lock
-from relrag_pipelines.workspace import Workspace
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import CallIds, Config, Json, Wait
 from relrag_query.cli.table import table_lines
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
-from relrag_query.display.source_line import clock, time_of
+
+if TYPE_CHECKING:
+    from relrag_pipelines.ingest.call_review import Call
+
+app = typer.Typer(help="Recorded calls: list them, approve transcripts, swap speakers.", no_args_is_help=True)
+
+
+@app.command("list", epilog="Example: relrag calls list --state transcribed")
+def listing_command(
+    state: Annotated[
+        str | None, typer.Option("--state", metavar="STATE", help="Only pending, transcribed, approved or error.")
+    ] = None,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """List recorded calls with state, id, speakers and files."""
+    dispatch.run(listing, state, config, as_json=as_json)
+
+
+@app.command("approve", epilog="Example: relrag calls approve --all")
+def approve_command(
+    ids: CallIds = None,
+    everything: Annotated[bool, typer.Option("--all", help="All calls that are transcribed.")] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Approve transcripts, so that the next sync indexes them."""
+    dispatch.run(approve, ids or [], config, everything=everything, wait=wait)
+
+
+@app.command("swap-speakers", epilog="Example: relrag calls swap-speakers call:4f2a")
+def swap_speakers_command(ids: CallIds, wait: Wait = 0, config: Config = None) -> None:
+    """Swap the two speakers of a call; doing it again undoes it."""
+    dispatch.run(swap_speakers, ids or [], config, wait=wait)
 
 
 def listing(state: str | None = None, config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints the calls as the last sync read them, the latest first; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.ingest import call_review
+
     settings = settings_module.load(config)
     calls = call_review.calls(settings)
     matches = [call for call in calls if state in (None, call.state)]
@@ -38,6 +75,11 @@ def listing(state: str | None = None, config: Path | None = None, *, as_json: bo
 
 def approve(names: Sequence[str], config: Path | None = None, *, everything: bool = False, wait: float = 0) -> int:
     """Approves transcripts, so that the next sync indexes them; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.ingest import call_review
+    from relrag_pipelines.ingest.call_review import CallsError
+    from relrag_pipelines.workspace import Workspace
+
     if not names and not everything:
         raise CallsError("no call is named; `relrag calls list` shows ids, --all means all that are transcribed")
     workspace = Workspace(settings_module.load(config))
@@ -49,6 +91,10 @@ def approve(names: Sequence[str], config: Path | None = None, *, everything: boo
 
 def swap_speakers(names: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
     """Exchanges the two speakers of calls; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.ingest import call_review
+    from relrag_pipelines.workspace import Workspace
+
     workspace = Workspace(settings_module.load(config))
     with lock.writing(workspace.home, "relrag calls swap-speakers", wait):
         calls = call_review.swap_speakers(workspace, names)
@@ -64,6 +110,8 @@ def _report(calls: list[Call], what: str) -> None:
 
 def _print_calls(calls: Sequence[Call], zone: ZoneInfo) -> None:
     """Prints a line for each call, and below it in full what other commands need: its id and file."""
+    from relrag_query.display.source_line import time_of
+
     rows = [
         (
             call.state,
@@ -78,4 +126,6 @@ def _print_calls(calls: Sequence[Call], zone: ZoneInfo) -> None:
 
 
 def _length(call: Call) -> str:
+    from relrag_query.display.source_line import clock
+
     return clock(int(call.seconds)) if call.seconds else "-"

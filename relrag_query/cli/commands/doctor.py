@@ -14,36 +14,29 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.ingest import ownership
-from relrag_pipelines.ingest.scan import scan_units
-from relrag_pipelines.ingest.units import SourceNotFound
-from relrag_pipelines.onboarding import environment, local_models
-from relrag_pipelines.privacy import keys as key_files
+import typer
+
 from relrag_pipelines.privacy.loopback import is_loopback_url
-from relrag_pipelines.settings import Settings, SettingsError, Source
-from relrag_pipelines.sources import KINDS
-from relrag_pipelines.sources.remote import FetchError, secrets
-from relrag_pipelines.sources.remote.addresses import require_encryption
-from relrag_pipelines.sources.remote.secrets import SecretError
-from relrag_pipelines.stores import legacy_server
-from relrag_query.cli.commands.doctor_home import (
-    CheckResult,
-    disk,
-    generation,
-    home,
-    is_unencrypted,
-    keys,
-    runs,
-    statements,
-    store,
-    writer,
-)
+from relrag_query.cli import dispatch
+from relrag_query.cli.check_result import CheckResult
 from relrag_query.cli.json_output import print_json
+from relrag_query.cli.options import Config, Json
 from relrag_query.display.amounts import number, size
 from relrag_query.display.inert_text import safe
-from relrag_query.display.source_line import moment
+
+if TYPE_CHECKING:
+    from relrag_pipelines.settings import Settings, Source
+
+app = typer.Typer()
+
+
+@app.command("doctor", epilog="Example: relrag doctor")
+def doctor_command(as_json: Json = False, config: Config = None) -> None:
+    """Diagnose this machine, folder and configuration."""
+    dispatch.run(doctor, config, as_json=as_json)
+
 
 _MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyarrow", "qdrant_edge")
 
@@ -69,6 +62,10 @@ def doctor(config: Path | None = None, *, as_json: bool = False) -> int:
 
 def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
     """Checks everything, the machine first."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.settings import SettingsError
+    from relrag_query.cli.doctor_home import disk, generation, home, keys, runs, statements, store, writer
+
     yield from _machine(environ)
     try:
         settings = settings_module.load(config, environ)
@@ -86,6 +83,8 @@ def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Ite
 
 
 def _machine(environ: Mapping[str, str]) -> Iterator[CheckResult]:
+    from relrag_query.display.source_line import moment
+
     version = "{}.{}.{}".format(*sys.version_info)
     if (3, 11) <= sys.version_info < (3, 14):
         yield CheckResult("ok", "python", version)
@@ -118,6 +117,8 @@ def _is_importable(name: str) -> bool:
 
 def _redaction(settings: Settings) -> Iterator[CheckResult]:
     from relrag_pipelines.pii import PIIRedactor
+    from relrag_pipelines.privacy import keys as key_files
+    from relrag_pipelines.settings import SettingsError
 
     if not settings.pii_redaction_enabled:
         yield CheckResult(
@@ -133,6 +134,8 @@ def _redaction(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _time_zone(settings: Settings) -> Iterator[CheckResult]:
+    from relrag_pipelines.onboarding import environment
+
     machine_zone = environment.time_zone()
     now = time.time()
     offsets = {_offset(zone, now) for zone in (machine_zone, settings.timezone) if zone}
@@ -152,6 +155,9 @@ def _offset(zone: str, at: float) -> float:
 
 
 def _sources(settings: Settings) -> Iterator[CheckResult]:
+    from relrag_pipelines.stores import legacy_server
+    from relrag_query.cli.doctor_home import is_unencrypted
+
     if not settings.sources:
         yield CheckResult("problem", "sources", "none; add a [[sources]] table to relrag.toml")
     for source in settings.sources:
@@ -166,6 +172,11 @@ def _sources(settings: Settings) -> Iterator[CheckResult]:
 
 def _folder(settings: Settings, source: Source, path: Path, what: str) -> CheckResult:
     """Checks the files of a source in a folder."""
+    from relrag_pipelines.ingest import ownership
+    from relrag_pipelines.ingest.scan import scan_units
+    from relrag_pipelines.ingest.units import SourceNotFound
+    from relrag_pipelines.sources import KINDS
+
     try:
         taken = ownership.claimed_elsewhere(settings, source)
         units = scan_units(path, KINDS[source.kind], source, {}, "", taken=taken).units.values()
@@ -182,6 +193,10 @@ def _folder(settings: Settings, source: Source, path: Path, what: str) -> CheckR
 
 def _server(settings: Settings, source: Source, what: str) -> CheckResult:
     """Whether the secret of a source on a server is there, and for its owner only; the server is not asked."""
+    from relrag_pipelines.sources.remote import FetchError, secrets
+    from relrag_pipelines.sources.remote.addresses import require_encryption
+    from relrag_pipelines.sources.remote.secrets import SecretError
+
     try:
         secrets.read_secret(secrets.file_of(settings.keys_path, settings.archive, source.name), source.name)
         if source.url.startswith("http:"):
@@ -194,6 +209,7 @@ def _server(settings: Settings, source: Source, what: str) -> CheckResult:
 def _embedder(settings: Settings) -> Iterator[CheckResult]:
     """Loads the embedder as a sync does (package, model file, hash, key) without a request to its service."""
     from relrag_pipelines import embedders
+    from relrag_pipelines.settings import SettingsError
 
     try:
         model = embedders.model(settings)
@@ -216,6 +232,7 @@ def _embedder(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _answerer(settings: Settings) -> Iterator[CheckResult]:
+    from relrag_pipelines.settings import SettingsError
     from relrag_query.answering.chat_model import AnswerError
     from relrag_query.answering.llm import writer
     from relrag_query.retrieval.reranker import model_of
@@ -243,6 +260,8 @@ def _answerer(settings: Settings) -> Iterator[CheckResult]:
 
 def _local_answerer(settings: Settings, name: str) -> CheckResult:
     """Whether the server on this machine runs and has the model."""
+    from relrag_pipelines.onboarding import local_models
+
     try:
         models = local_models.models_of(settings.answer_url)
     except local_models.LocalServerError as error:
@@ -255,12 +274,16 @@ def _local_answerer(settings: Settings, name: str) -> CheckResult:
 
 def _local_models() -> Iterator[CheckResult]:
     """The models on this machine that could read and answer."""
+    from relrag_pipelines.onboarding import local_models
+
     for server in local_models.local_servers():
         offer = f'answerer = "local", answer_url = "{server.url}" and answer_model let one read and answer'
         yield CheckResult("ok", "local models", f"{safe(', '.join(server.models))} at {server.url}; {offer}")
 
 
 def _people_model(settings: Settings) -> Iterator[CheckResult]:
+    from relrag_pipelines.settings import SettingsError
+
     people = settings.people
     if people.method != "llm":
         return
@@ -278,6 +301,7 @@ def _people_model(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _transcription(settings: Settings) -> Iterator[CheckResult]:
+
     if folder := settings.transcription_model_path:
         from relrag_pipelines.sources.call_recording.transcribe import lacks
 
@@ -288,6 +312,7 @@ def _transcription(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _golden_set(settings: Settings) -> Iterator[CheckResult]:
+
     if path := settings.golden_set_path:
         from relrag_query.archive import ArchiveError
         from relrag_query.evaluation.question_sets import question_count

@@ -8,13 +8,42 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.stores import evaluation_history
+import typer
+
 from relrag_pipelines.stores.lock import LockedByOther
-from relrag_query.archive import Archive, ArchiveError
-from relrag_query.evaluation import question_sets
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config, Json
+
+app = typer.Typer()
+
+
+@app.command("eval", epilog="Example: relrag eval --corpus-questions questions.jsonl --k 5,10")
+def evaluate_command(
+    corpus_questions: Annotated[
+        Path | None,
+        typer.Option("--corpus-questions", metavar="FILE", help="JSON Lines of question and gold, the ids of records."),
+    ] = None,
+    sources: Annotated[
+        Path | None,
+        typer.Option("--sources", metavar="FILE", help="JSON of questions and the sources that an answer must show."),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option("--answers", metavar="FILE", help="JSON Lines of questions with right and wrong answers."),
+    ] = None,
+    k: Annotated[str, typer.Option("--k", metavar="DEPTHS", help="Depths at which recall is measured.")] = "2,5,10",
+    earlier: Annotated[bool, typer.Option("--history", help="Show earlier measurements.")] = False,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Measure the answers to questions whose answers are known."""
+    if earlier:
+        dispatch.run(history, config, as_json=as_json)
+    files = [path for path in (corpus_questions, sources, answers) if path]
+    dispatch.run(evaluate, files, k, config, as_json=as_json)
+
 
 _MAX_DEPTH = 33
 
@@ -24,6 +53,9 @@ def evaluate(questions: Sequence[Path], k: str = "2,5,10", config: Path | None =
 
     Without a file, the configured golden set is used.
     """
+    from relrag_query.archive import Archive, ArchiveError
+    from relrag_query.evaluation import question_sets
+
     if len(questions) > 1:
         raise ArchiveError("give one of --corpus-questions FILE, --sources FILE and --answers FILE")
     depths = _depths(k)
@@ -48,6 +80,9 @@ def evaluate(questions: Sequence[Path], k: str = "2,5,10", config: Path | None =
 
 def history(config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints the figures of each generation, oldest first; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.stores import evaluation_history
+
     measurements = evaluation_history.load(settings_module.load(config).home_path)
     if as_json:
         print(json.dumps([asdict(measurement) for measurement in measurements], indent=1))
@@ -64,6 +99,8 @@ def history(config: Path | None = None, *, as_json: bool = False) -> int:
 
 
 def _depths(k: str) -> list[int]:
+    from relrag_query.archive import ArchiveError
+
     if not re.fullmatch(r"\d+(,\d+)*", k) or not all(1 <= int(part) <= _MAX_DEPTH for part in k.split(",")):
         raise ArchiveError(f'--k is "{k}"; write depths from 1 to {_MAX_DEPTH} with commas, such as 2,5,10')
     return sorted(set(map(int, k.split(","))))

@@ -7,13 +7,40 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from relrag_query.archive import Archive, ArchiveError
+import typer
+
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config, Json, Person, Words
 from relrag_query.display.inert_text import safe
-from relrag_query.exploration import Exploration, GraphNode
-from relrag_query.graphrag.entity_exploration import explore as explore_entities
-from relrag_query.graphrag.entity_exploration import own_corpus
-from relrag_query.people.relationship_search import RelationshipSearchResult
+
+if TYPE_CHECKING:
+    from relrag_query.exploration import Exploration, GraphNode
+    from relrag_query.people.relationship_search import RelationshipSearchResult
+
+app = typer.Typer()
+
+
+@app.command("explore", epilog='Example: relrag explore "the cabin" --person "Dana Levi"')
+def explore_command(
+    query: Words,
+    relationships: Annotated[bool, typer.Option(help="Also search relationships between people.")] = True,
+    person: Person = "",
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, max=20, help="At most this many of each.")
+    ] = 5,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Show the people, things and records that a question is about.
+
+    Things are the entities and concepts of the archive's GraphRAG index.
+    """
+    dispatch.run(
+        explore, " ".join(query), config, person=person, relationships=relationships, limit=limit, as_json=as_json
+    )
+
 
 _EXCERPT_CHARACTERS = 120
 
@@ -28,6 +55,10 @@ def explore(
     as_json: bool = False,
 ) -> int:
     """Prints what a question is about; returns the exit code."""
+    from relrag_query.archive import Archive, ArchiveError
+    from relrag_query.graphrag.entity_exploration import explore as explore_entities
+    from relrag_query.graphrag.entity_exploration import own_corpus
+
     if not query.strip():
         raise ArchiveError("the question is empty")
     with Archive.open(config) as archive:

@@ -6,42 +6,80 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.erasure import (
-    person_removal,
-    purge,
-    record_selection,
-    rule_file,
-    similar_names,
-    verification,
-)
-from relrag_pipelines.erasure.rule_file import ForgettingError
-from relrag_pipelines.erasure.rule_matching import RuleMatcher
-from relrag_pipelines.erasure.similar_names import SimilarName
-from relrag_pipelines.stages import answer_pruning, graph_vectors
-from relrag_pipelines.stores import generations, lock, retired_generations, vector_pruning
-from relrag_pipelines.workspace import Workspace
-from relrag_query.cli import conversation
-from relrag_query.cli.commands import forget_report
-from relrag_query.cli.progress import show_progress
-from relrag_query.display.amounts import number
-from relrag_query.display.source_line import moment
-from relrag_query.forgetting import ForgetPreview, ForgetRequest, preview_of, rule_of
+import typer
 
-__all__ = ["ForgetRequest", "forget", "list_rules", "undo"]
+from relrag_pipelines.stores import lock
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config, Wait
+from relrag_query.display.amounts import number
+
+if TYPE_CHECKING:
+    from relrag_pipelines.erasure.similar_names import SimilarName
+    from relrag_pipelines.workspace import Workspace
+    from relrag_query.forgetting import ForgetPreview, ForgetRequest
+
+app = typer.Typer()
+
+
+@app.command("forget", epilog='Example: relrag forget --person "Ota Kral"')
+def forget_command(
+    refs: Annotated[
+        list[str] | None, typer.Argument(metavar="REF", help="Ids of records, passages or threads (thread:...).")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--source", metavar="NAME", help="All of this source, which will not be read any more."),
+    ] = None,
+    person: Annotated[
+        str | None, typer.Option("--person", metavar="NAME", help="A name, an address or a phone number.")
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", metavar="DATE", help="Older than 2024, 2024-03 or 2024-03-15.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List what was forgotten so far.")] = False,
+    undone: Annotated[
+        int | None, typer.Option("--undo", metavar="RULE", help="Withdraw the rule with this number.")
+    ] = None,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Remove records for good, and prove that nothing is left.
+
+    Later syncs leave them out, too.
+    """
+    if listed:
+        dispatch.run(list_rules, config)
+    if undone is not None:
+        dispatch.run(undo, undone, config, wait=wait)
+    from relrag_query.forgetting import ForgetRequest
+
+    request = ForgetRequest(refs or (), source, person, before)
+    dispatch.run(forget, request, config, yes=yes, wait=wait)
+
 
 _MAX_READER_SECONDS = 10.0
 
 
 def forget(request: ForgetRequest, config: Path | None = None, *, yes: bool = False, wait: float = 0) -> int:
     """Previews, asks for confirmation, removes, and searches for remains; returns the exit code."""
+    from relrag_pipelines.erasure import record_selection
+
     with record_selection.months_in_memory():
         return _forget(request, config, yes=yes, wait=wait)
 
 
 def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: float) -> int:
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.erasure import purge, record_selection, rule_file, similar_names, verification
+    from relrag_pipelines.workspace import Workspace
+    from relrag_query.cli import conversation, forget_report
+    from relrag_query.cli.progress import show_progress
+    from relrag_query.forgetting import preview_of, rule_of
+
     workspace = Workspace(settings_module.load(config))
     aliases = similar_names.same_person_values(workspace, request.person) if request.person else []
     rule = rule_of(request, aliases, workspace, config)
@@ -51,16 +89,12 @@ def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: flo
     forget_report.print_preview(workspace, preview)
     forget_report.print_names(aliases, candidates)
     if not (yes or _confirm()):
-        print("Nothing was changed.")
         return 2
     start = time.monotonic()
     with lock.writing(workspace.home, "relrag forget", wait), show_progress(workspace.home) as show:
         workspace = Workspace(workspace.settings, show)
         conversation.drop(workspace.home)
-        purge.resume(workspace)
-        if person_removal.missing_sources(workspace):  # an interrupted forget removed it
-            _follow_up(workspace)
-            person_removal.require(workspace)
+        _finish_interrupted(workspace)
         if record_selection.month_files(workspace) != previewed_files:  # a sync ran since the preview
             preview = preview_of(rule, workspace)
         values, sampled = verification.distinctive_values(record_selection.selected_rows(workspace, preview.selection))
@@ -72,8 +106,7 @@ def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: flo
         conversation.drop(workspace.home)  # a second time: an `ask` may have written it meanwhile
         names = [request.person, *aliases] if request.person else []
         proof = verification.verify_erased(workspace, values, names, sampled=sampled, short=short)
-    for error in errors:
-        print(f"error: {error}")
+    sys.stdout.writelines(f"error: {error}\n" for error in errors)
     record_count = number(preview.rule.records, "record")
     print(f"Forgotten: {record_count}, as rule {rules.last}; {time.monotonic() - start:.1f} s.")
     forget_report.print_remaining(preview)
@@ -81,8 +114,24 @@ def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: flo
     return max(forget_report.report(proof, ZoneInfo(workspace.settings.timezone)), 2 if errors else 0)
 
 
+def _finish_interrupted(workspace: Workspace) -> None:
+    """Completes an earlier forget that was interrupted, with the table of people that it removed."""
+    from relrag_pipelines.erasure import person_removal, purge
+
+    purge.resume(workspace)
+    if person_removal.missing_sources(workspace):
+        _follow_up(workspace)
+        person_removal.require(workspace)
+
+
 def list_rules(config: Path | None = None) -> int:
     """Prints the rules by number, time and kind, without the forgotten values; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.erasure import rule_file
+    from relrag_pipelines.workspace import Workspace
+    from relrag_query.cli import forget_report
+    from relrag_query.display.source_line import moment
+
     workspace = Workspace(settings_module.load(config))
     zone = ZoneInfo(workspace.settings.timezone)
     rules = rule_file.load(workspace.home).rules
@@ -97,6 +146,11 @@ def list_rules(config: Path | None = None) -> int:
 
 def undo(number_of_rule: int, config: Path | None = None, *, wait: float = 0) -> int:
     """Withdraws a rule; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.erasure import purge
+    from relrag_pipelines.workspace import Workspace
+    from relrag_query.cli import forget_report
+
     workspace = Workspace(settings_module.load(config))
     with lock.writing(workspace.home, "relrag forget --undo", wait):
         purge.resume(workspace)
@@ -110,6 +164,9 @@ def undo(number_of_rule: int, config: Path | None = None, *, wait: float = 0) ->
 def _candidates(
     request: ForgetRequest, aliases: list[str], preview: ForgetPreview, workspace: Workspace
 ) -> list[SimilarName]:
+    from relrag_pipelines.erasure import similar_names
+    from relrag_pipelines.erasure.rule_matching import RuleMatcher
+
     if not request.person:
         return []
     return similar_names.find_candidates(
@@ -121,9 +178,14 @@ def _candidates(
 
 
 def _confirm() -> bool:
+    from relrag_pipelines.erasure.rule_file import ForgettingError
+
     if not sys.stdin.isatty():
         raise ForgettingError("this is not a terminal, so nobody can confirm; add --yes to forget this")
-    return input("Forget all this, for good? [y/N] ").strip().lower() in {"y", "yes"}
+    confirmed = input("Forget all this, for good? [y/N] ").strip().lower() in {"y", "yes"}
+    if not confirmed:
+        print("Nothing was changed.")
+    return confirmed
 
 
 def _follow_up(workspace: Workspace) -> list[str]:
@@ -139,6 +201,9 @@ def _follow_up(workspace: Workspace) -> list[str]:
 
 def _publish(workspace: Workspace) -> list[str]:
     """Builds a generation without the removed records, and deletes all older ones; returns the errors."""
+    from relrag_pipelines.stages import answer_pruning, graph_vectors
+    from relrag_pipelines.stores import generations, retired_generations, vector_pruning
+
     previous = generations.current_number(workspace.home)
     errors = _follow_up(workspace)
     if generations.current_number(workspace.home) == previous:  # otherwise publishing has pruned already

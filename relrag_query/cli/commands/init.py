@@ -14,29 +14,43 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from relrag_pipelines import embedders
-from relrag_pipelines import settings as settings_module
+import typer
+
 from relrag_pipelines.files import access
-from relrag_pipelines.files.atomic import write_text
-from relrag_pipelines.ingest import unread_files
-from relrag_pipelines.onboarding import archive_owner, environment, first_sync, local_models
-from relrag_pipelines.onboarding.discover import Discovery, discover, source_table
-from relrag_pipelines.onboarding.estimate import (
-    FIXED_BYTES,
-    START_SECONDS,
-    estimate,
-    passage_count,
-    text_bytes,
-    vector_bytes,
-)
-from relrag_pipelines.onboarding.local_models import LocalServer
-from relrag_pipelines.settings import CONFIG_NAME, Settings, SettingsError
-from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stages.embedding_cost import BYTES_A_TOKEN
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Json
 from relrag_query.display.amounts import duration, number, size
 from relrag_query.display.inert_text import safe
+
+if TYPE_CHECKING:
+    from relrag_pipelines.ingest import unread_files
+    from relrag_pipelines.onboarding.discover import Discovery
+    from relrag_pipelines.onboarding.local_models import LocalServer
+
+app = typer.Typer()
+
+
+@app.command("init", epilog='Example: relrag init ~/exports --owner "Dana Levi"')
+def init_command(
+    folder: Annotated[Path, typer.Argument(help="Folder of your exports; by default the current one.")] = Path(),
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where relrag.toml is written.")
+    ] = None,
+    owner: Annotated[
+        str, typer.Option("--owner", metavar="NAME", help="The archive's owner, by the name in chats and mails.")
+    ] = "",
+    redaction: Annotated[
+        str, typer.Option("--redaction", metavar="LEVEL", help="How much is hidden: balanced, strict or off.")
+    ] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing relrag.toml; a copy is kept.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show which exports a folder contains, and write relrag.toml."""
+    dispatch.run(init, folder, output=output, owner=owner, redaction=redaction, yes=yes, force=force, as_json=as_json)
+
 
 _NEW_ARCHIVE_SETTINGS = {"pii_redaction_enabled": True, "asset_neighborhood_expansion_enabled": True}
 """settings of a new archive that differ from the defaults"""
@@ -82,6 +96,8 @@ def init(
 
 def _look(folder: Path, output: Path | None, redaction: str, *, force: bool) -> Discovery:
     """What is in a folder. Raises SettingsError where it does not exist, or relrag.toml cannot be written."""
+    from relrag_pipelines.onboarding.discover import discover
+
     folder, config = folder.expanduser().resolve(), _config_path(output or folder)
     _require_usable(folder, config, redaction, force)
     print(f"Looking into {folder} ...", flush=True)
@@ -90,6 +106,9 @@ def _look(folder: Path, output: Path | None, redaction: str, *, force: bool) -> 
 
 def _result(discovery: Discovery, folder: Path, output: Path | None, code: int) -> dict[str, Any]:
     """The result of an init: the sources of relrag.toml, and every file that none of them reads, in zips too."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.ingest import unread_files
+
     config = _config_path(output or folder)
     sources = settings_module.load(config, {}).sources if config.exists() else []
     tables = [{"name": source.name, "kind": source.kind, "path": source.path} for source in sources]
@@ -108,6 +127,9 @@ def _init(
     user is asked. `redaction` is one of LEVELS, by default balanced. With `yes` nothing is asked; `force` replaces a
     relrag.toml that is there and keeps a copy.
     """
+    from relrag_pipelines.onboarding import archive_owner, environment, first_sync, local_models
+    from relrag_pipelines.onboarding.discover import source_table
+
     folder, config = folder.expanduser().resolve(), _config_path(output or folder)
     if not discovery.sources:
         _print_nothing(folder, discovery, config)
@@ -143,6 +165,8 @@ def _init(
 
 def write_empty(config: Path) -> None:
     """Writes the relrag.toml of an archive without sources, for the pages to fill. Raises SettingsError."""
+    from relrag_pipelines.onboarding import environment
+
     config.parent.mkdir(parents=True, exist_ok=True)
     _require_usable(config.parent, config, "", force=False)
     values = {"timezone": environment.time_zone() or "UTC", **_NEW_ARCHIVE_SETTINGS}
@@ -151,6 +175,8 @@ def write_empty(config: Path) -> None:
 
 def _template(archive: str, sources: list[dict[str, Any]], values: dict[str, Any], owner: str) -> str:
     """The text of relrag.toml, with a comment if no owner is set."""
+    from relrag_pipelines import settings as settings_module
+
     if owner:
         return settings_module.template(archive, sources, {"owner": owner, **values}, {})
     return settings_module.template(archive, sources, values, {"owner": _NO_OWNER})
@@ -158,12 +184,16 @@ def _template(archive: str, sources: list[dict[str, Any]], values: dict[str, Any
 
 def _config_path(output: Path) -> Path:
     """The file to write: in a folder, its relrag.toml."""
+    from relrag_pipelines.settings import CONFIG_NAME
+
     path = output.expanduser().resolve()
     return path / CONFIG_NAME if path.is_dir() else path
 
 
 def _require_usable(folder: Path, config: Path, redaction: str, force: bool) -> None:
     """Raises SettingsError if the options cannot be carried out."""
+    from relrag_pipelines.settings import SettingsError
+
     if redaction and redaction not in LEVELS:
         raise SettingsError(f'--redaction is "{redaction}"; known: {", ".join(LEVELS)}')
     if not folder.is_dir():
@@ -205,10 +235,15 @@ def _print_servers(servers: Sequence[LocalServer]) -> None:
 
 def _unread_files(folder: Path, config: Path, sources: list[dict[str, Any]]) -> unread_files.UnreadFiles:
     """The files of the folder that no source reads."""
+    from relrag_pipelines.ingest import unread_files
+    from relrag_pipelines.settings import Settings
+
     return unread_files.find_unread(Settings.model_validate({"folder": config.parent, "sources": sources}), folder)
 
 
 def _print_nothing(folder: Path, discovery: Discovery, config: Path) -> None:
+    from relrag_pipelines.sources import KINDS
+
     print(f"Nothing in {folder} is recognised. What can be read:")
     width = max(map(len, KINDS))
     for kind in KINDS.values():
@@ -231,6 +266,17 @@ def _print_plan(discovery: Discovery, seconds_of_each: Sequence[float]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from relrag_pipelines import embedders
+    from relrag_pipelines.onboarding.estimate import (
+        FIXED_BYTES,
+        START_SECONDS,
+        estimate,
+        passage_count,
+        text_bytes,
+        vector_bytes,
+    )
+    from relrag_pipelines.settings import Settings
+
     table = Table("source", "kind", "folder")
     for heading in ("files", "size", "time", "disk"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -249,6 +295,8 @@ def _print_plan(discovery: Discovery, seconds_of_each: Sequence[float]) -> None:
 
 def _notes(discovery: Discovery, config: Path, zone: str | None) -> Iterator[str]:
     """Remarks for the user before relrag.toml is written."""
+    from relrag_pipelines.onboarding import environment
+
     yield from _embedding_note(discovery)
     if discovery.unrecognised:
         count = number(len(discovery.unrecognised), "file is", "files are")
@@ -289,6 +337,8 @@ def _zip_notes(discovery: Discovery) -> Iterator[str]:
 
 def _describe_unread_in_zips(paths: list[str]) -> str:
     """Names files in zips that no kind reads, with what to do for each suffix."""
+    from relrag_pipelines.ingest import unread_files
+
     remedies = sorted({f"{file.suffix_text}: {file.remedy}" for file in map(unread_files.of_no_kind, paths)})
     count = number(len(paths), "file in a zip is of no kind", "files in zips are of no kind")
     return f"{count} that relrag reads ({safe(_shorten_list(paths))}); {'; '.join(remedies)}."
@@ -296,6 +346,11 @@ def _describe_unread_in_zips(paths: list[str]) -> str:
 
 def _embedding_note(discovery: Discovery) -> Iterator[str]:
     """Which passages are embedded for search by meaning, where, and how long it takes with the default embedder."""
+    from relrag_pipelines import embedders
+    from relrag_pipelines.onboarding.estimate import text_bytes
+    from relrag_pipelines.settings import Settings
+    from relrag_pipelines.stages.embedding_cost import BYTES_A_TOKEN
+
     model = embedders.model(Settings.model_validate({}))
     if model is None or model.host:
         return
@@ -334,6 +389,8 @@ def _archive(folder: Path, config: Path) -> str:
 
 def _previous_setting(config: Path, name: str) -> str:
     """A setting of the replaced relrag.toml; empty if it is missing or invalid."""
+    from relrag_pipelines.settings import Settings
+
     try:
         value = tomllib.loads(config.read_text(encoding="utf-8-sig"))[name]
         return str(getattr(Settings.model_validate({name: value}), name))
@@ -351,6 +408,10 @@ def _write(config: Path, text: str) -> None:
 
 def _write_file(config: Path, text: str) -> None:
     """Writes relrag.toml; a former one is renamed."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.files.atomic import write_text
+    from relrag_pipelines.settings import SettingsError
+
     try:
         if config.exists():
             copy = next(name for name in _copies(config) if not name.exists())
@@ -374,12 +435,16 @@ def _copies(config: Path) -> Iterator[Path]:
 
 def _keep_out_of_git(home: Path) -> None:
     """Writes a .gitignore into the home if a git tree would track it; changes no other file of the tree."""
+    from relrag_pipelines.onboarding import environment
+
     if environment.tracking_git_tree(home):
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         (home / ".gitignore").write_text("*\n")
 
 
 def _home(config: Path) -> Path:
+    from relrag_pipelines.settings import Settings
+
     home = os.environ.get("RELRAG_HOME")
     return Settings.model_validate({"folder": config.parent, **({"home": home} if home else {})}).home_path
 

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.settings import SettingsError
-from relrag_pipelines.sources import KINDS
-from relrag_pipelines.sources.mail import gmail_login
-from relrag_pipelines.sources.mail.gmail_login import LoginError
-from relrag_pipelines.sources.remote import secrets
+import typer
+
+from relrag_query.cli import dispatch
 from relrag_query.cli.exit_codes import DONE
+from relrag_query.cli.options import Config
+
+app = typer.Typer()
+
+
+@app.command("login", epilog="Example: relrag login mail ~/Downloads/client_secret.json")
+def login_command(
+    source: Annotated[str, typer.Argument(help="Source of kind gmail whose url is Gmail's API.")],
+    client: Annotated[Path, typer.Argument(help="OAuth client (desktop app) from Google's console, as JSON.")],
+    config: Config = None,
+) -> None:
+    """Log in to Gmail once, in a browser; the secret is stored beside the archive's keys."""
+    dispatch.run(login, source, client, config)
 
 
 def login(source: str, client: Path, config: Path | None = None) -> int:
     """Logs in to Gmail with an OAuth client of its own; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.settings import SettingsError
+    from relrag_pipelines.sources import KINDS
+    from relrag_pipelines.sources.mail import gmail_login
+    from relrag_pipelines.sources.mail.gmail_login import LoginError
+    from relrag_pipelines.sources.remote import secrets
+
     settings = settings_module.load(config)
     named = settings.source(source)
     if not (KINDS[named.kind].consents and named.is_fetched):

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Annotated
 
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.settings import SettingsError
+import typer
+
+from relrag_query.cli import dispatch
 from relrag_query.cli.exit_codes import DONE
+from relrag_query.cli.options import Config
 from relrag_query.display.inert_text import safe
-from relrag_query.owner import originals
-from relrag_query.service import Service
+
+app = typer.Typer()
+
+
+@app.command("original", epilog="Example: relrag original photo:IMG_2041.jpg -o photo.jpg")
+def original_command(
+    ref: Annotated[str, typer.Argument(help="Id of a record, as `relrag search --show-sources` prints it.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, or its folder.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    config: Config = None,
+) -> None:
+    """Copy the file that a record was read from, as it lies among the exports. This is recorded."""
+    dispatch.run(original, ref, output, config, force=force)
 
 
 def original(ref: str, output: Path, config: Path | None = None, *, force: bool = False) -> int:
@@ -18,6 +32,11 @@ def original(ref: str, output: Path, config: Path | None = None, *, force: bool 
 
     Raises SettingsError for a file that is there already, unless `force`.
     """
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.settings import SettingsError
+    from relrag_query.owner import originals
+    from relrag_query.service import Service
+
     config = config or settings_module.find_config()
     with Service.open(config) as service:
         opened = originals.find(service, ref)

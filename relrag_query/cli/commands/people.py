@@ -5,31 +5,152 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.journal.entry_kinds import kind_of
-from relrag_query import statements
-from relrag_query.archive import Archive
-from relrag_query.cli.commands.people_report import (
-    numbered_names,
-    page_lines,
-    title,
-)
+import typer
+
+from relrag_query.cli import dispatch
 from relrag_query.cli.json_output import print_json
+from relrag_query.cli.options import Config, Json, PersonName, Wait
 from relrag_query.cli.table import print_table
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
-from relrag_query.people.indexed_person import IndexedPerson
-from relrag_query.service.person_replies import person_reply
-from relrag_query.statements import StatementReceipt
-from relrag_query.statements.suggestions import suggestions as suggested_pairs
-from relrag_query.statements.wording import names_before_merges, statement_in_words
+
+if TYPE_CHECKING:
+    from relrag_query.people.indexed_person import IndexedPerson
+    from relrag_query.statements import StatementReceipt
+
+app = typer.Typer(help="Who is who, what is known about them, and how they are related.", no_args_is_help=True)
+
+
+@app.command("list", epilog="Example: relrag people list Dana")
+def listing_command(
+    name: Annotated[str | None, typer.Argument(help="Only those whom this name may mean.")] = None,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """List people with their other names and number of records."""
+    dispatch.run(listing, name, config, as_json=as_json)
+
+
+@app.command("show", epilog='Example: relrag people show "Dana Levi"')
+def show_command(name: PersonName, as_json: Json = False, config: Config = None) -> None:
+    """Print everything known about a person."""
+    dispatch.run(show, name, config, as_json=as_json)
+
+
+@app.command("suggestions", epilog="Example: relrag people suggestions -n 5")
+def suggestions_command(
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most this many pairs.")] = 20,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """List people who may be the same, why, and how likely."""
+    dispatch.run(suggestions, config, limit=limit, as_json=as_json)
+
+
+@app.command("merge", epilog="Example: relrag people merge 7 12")
+def merge_command(
+    name: PersonName,
+    others: Annotated[list[str], typer.Argument(help="The same person; the first one's number stays.")],
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """State that these are one person."""
+    dispatch.run(merge, name, others, config, wait=wait)
+
+
+@app.command("split", epilog="Example: relrag people split 7 dana@example.org")
+def split_command(
+    name: PersonName,
+    aliases: Annotated[list[str], typer.Argument(help="Aliases that are somebody else's, as `show` prints them.")],
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """State that some aliases of a person are somebody else's."""
+    dispatch.run(split, name, aliases, config, wait=wait)
+
+
+@app.command("undo", epilog="Example: relrag people undo 3")
+def undo_command(
+    number: Annotated[int | None, typer.Argument(help="Number of the statement; without it, all are listed.")] = None,
+    as_json: Json = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Withdraw a statement about people, or list all of them."""
+    dispatch.run(undo, number, config, as_json=as_json, wait=wait)
+
+
+@app.command("relate", epilog='Example: relrag people relate "Dana Levi" "Petr Kolar" mentor --attitude 5')
+def relate_command(
+    name: PersonName,
+    other: PersonName,
+    type_: Annotated[str, typer.Argument(metavar="TYPE", help="What the second is to the first: mentor, child ...")],
+    description: Annotated[str | None, typer.Option("--description", metavar="TEXT", help="In a sentence.")] = None,
+    attitude: Annotated[
+        int | None,
+        typer.Option("--attitude", metavar="N", min=1, max=5, help="From 1, very negative, to 5, very positive."),
+    ] = None,
+    proximity: Annotated[
+        int | None, typer.Option("--proximity", metavar="N", min=1, max=5, help="From 1, distant, to 5, very close.")
+    ] = None,
+    note: Annotated[list[str] | None, typer.Option("--note", metavar="TEXT", help="May be repeated.")] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="State that there is no such relationship.")] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """State how one person is related to another, or change it."""
+    dispatch.run(
+        relate,
+        name,
+        other,
+        type_,
+        config,
+        description=description,
+        attitude=attitude,
+        proximity=proximity,
+        notes=note or (),
+        remove=remove,
+        wait=wait,
+    )
+
+
+@app.command("note", epilog='Example: relrag people note "Dana Levi" "Petr Kolar" mentor "lent her the cello"')
+def note_command(
+    name: PersonName,
+    other: PersonName,
+    type_: Annotated[str, typer.Argument(metavar="TYPE", help="Type of the relationship, as `show` prints it.")],
+    text: Annotated[str, typer.Argument(help="In your words.")],
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Add a note to a relationship."""
+    dispatch.run(note, name, other, type_, text, config, wait=wait)
+
+
+@app.command("fact", epilog='Example: relrag people fact "Dana Levi" birthday 1986-05-02')
+def fact_command(
+    name: PersonName,
+    predicate: Annotated[str, typer.Argument(help="birthday, occupation, lives_in ...")],
+    value: Annotated[str, typer.Argument(help="What it is; a date as 1986-05-02.")],
+    valid_from: Annotated[
+        str | None, typer.Option("--from", metavar="DATE", help="Since when: 2024, 2024-03 or 2024-03-15.")
+    ] = None,
+    valid_to: Annotated[str | None, typer.Option("--to", metavar="DATE", help="Until when.")] = None,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """State a fact about a person."""
+    dispatch.run(fact, name, predicate, value, config, valid_from=valid_from, valid_to=valid_to, wait=wait)
 
 
 def listing(name: str | None = None, config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints the people, or those whom a name may mean; returns the exit code."""
+    from relrag_query.archive import Archive
+    from relrag_query.cli.people_report import title
+
     with Archive.open(config) as archive, archive.people() as people:
         matches = list(people.every().values()) if name is None else people.find(name)
         record_counts = archive.records_of_people()
@@ -53,6 +174,10 @@ def listing(name: str | None = None, config: Path | None = None, *, as_json: boo
 
 def show(name: str, config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints the page about a person; returns the exit code."""
+    from relrag_query.archive import Archive
+    from relrag_query.cli.people_report import page_lines
+    from relrag_query.service.person_replies import person_reply
+
     with Archive.open(config) as archive:
         page = archive.person(name)
         zone, generation = ZoneInfo(archive.settings.timezone), archive.generation.number
@@ -65,6 +190,9 @@ def show(name: str, config: Path | None = None, *, as_json: bool = False) -> int
 
 def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = False) -> int:
     """Prints pairs that may be one person, the surest first; returns the exit code."""
+    from relrag_query.archive import Archive
+    from relrag_query.statements.suggestions import suggestions as suggested_pairs
+
     with Archive.open(config) as archive, archive.people() as people:
         people_by_id = people.every()
         pairs = suggested_pairs(archive.settings.home_path, people_by_id)[:limit]
@@ -96,6 +224,9 @@ def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = 
 
 def merge(into: str, others: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
     """States that these are one person; returns the exit code."""
+    from relrag_query import statements
+    from relrag_query.cli.people_report import numbered_names
+
     receipt = statements.merge(into, others, config=config, wait=wait)
     first, *rest = receipt.people
     if not rest:
@@ -107,12 +238,21 @@ def merge(into: str, others: Sequence[str], config: Path | None = None, *, wait:
 
 def split(name: str, aliases: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
     """States that aliases belong to somebody else; returns the exit code."""
+    from relrag_query import statements
+    from relrag_query.cli.people_report import numbered_names
+
     receipt = statements.split(name, aliases, config=config, wait=wait)
     return _print_receipt(f"{', '.join(aliases)}: somebody other than {numbered_names(receipt.people)[0]}", receipt)
 
 
 def undo(entry: int | None, config: Path | None = None, *, as_json: bool = False, wait: float = 0) -> int:
     """Withdraws a statement, or lists the statements that can be withdrawn; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.journal.entry_kinds import kind_of
+    from relrag_query import statements
+    from relrag_query.archive import Archive
+    from relrag_query.statements.wording import names_before_merges, statement_in_words
+
     if entry is not None:
         return _print_receipt(f"number {entry} is withdrawn", statements.undo(entry, config=config, wait=wait))
     stated = statements.list_statements(settings_module.load(config))
@@ -148,6 +288,10 @@ def relate(
     wait: float = 0,
 ) -> int:
     """States, changes or removes a relationship; returns the exit code."""
+    from relrag_query import statements
+    from relrag_query.archive import Archive
+    from relrag_query.cli.people_report import numbered_names
+
     fields: dict[str, Any] = {"description": description, "attitude": attitude, "proximity": proximity}
     with Archive.open(config) as archive, archive.people() as people:
         pair = [people.find_one(name), people.find_one(other)]
@@ -166,6 +310,9 @@ def relate(
 
 def note(name: str, other: str, type_: str, text: str, config: Path | None = None, *, wait: float = 0) -> int:
     """Adds a note to a relationship; returns the exit code."""
+    from relrag_query import statements
+    from relrag_query.cli.people_report import numbered_names
+
     receipt = statements.add_note_to_relationship(name, other, type_, text, config=config, wait=wait)
     return _print_receipt(
         f"noted of {numbered_names(receipt.people)[1]} as {type_} of {numbered_names(receipt.people)[0]}", receipt
@@ -183,6 +330,9 @@ def fact(
     wait: float = 0,
 ) -> int:
     """States a fact; returns the exit code."""
+    from relrag_query import statements
+    from relrag_query.cli.people_report import numbered_names
+
     receipt = statements.add_fact(name, predicate, value, valid_from, valid_to, config=config, wait=wait)
     return _print_receipt(f"{numbered_names(receipt.people)[0]}: {predicate} {value}", receipt)
 

@@ -9,15 +9,14 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from relrag_pipelines import settings as settings_module
+import typer
+
 from relrag_pipelines.errors import SafeError
-from relrag_pipelines.pii import explanations, redact_tables
-from relrag_pipelines.privacy import keys
-from relrag_pipelines.privacy.key_stores import VARIABLE
-from relrag_pipelines.stores import lake, lock
-from relrag_pipelines.workspace import Workspace
+from relrag_pipelines.stores import lock
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config, Json, Wait
 from relrag_query.cli.table import print_table
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
@@ -26,6 +25,62 @@ if TYPE_CHECKING:
     from presidio_analyzer import RecognizerResult
 
     from relrag_pipelines.pii.redactor import PIIRedactor
+    from relrag_pipelines.workspace import Workspace
+
+app = typer.Typer(help="Personal data: what was replaced, and what is found in a text.", no_args_is_help=True)
+
+
+@app.command("report", epilog="Example: relrag pii report --json")
+def report_command(as_json: Json = False, config: Config = None) -> None:
+    """Count what was replaced, by entity, channel and month.
+
+    No value is shown.
+    """
+    dispatch.run(report, config, as_json=as_json)
+
+
+@app.command("test", epilog='Example: relrag pii test "call 052-123-4567" --channel gmail')
+def test_command(
+    text: Annotated[
+        str | None,
+        typer.Argument(help="Any text; it is examined on this machine and not stored. Without one, see --file."),
+    ] = None,
+    channel: Annotated[
+        str | None,
+        typer.Option(
+            "--channel", metavar="CHANNEL", help="Channel whose policy applies, such as gmail; by default all of them."
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", metavar="FILE", help="File with one text a line; `-` or no text reads standard input."),
+    ] = None,
+    config: Config = None,
+) -> None:
+    """Show what is found in a text, why, what protects a number, and what becomes of the text.
+
+    No key is made: where the archive has none yet, pseudonyms are of keys that are not kept.
+    """
+    dispatch.run(test, text, channel, config, file)
+
+
+@app.command("rotate-key", epilog="Example: relrag pii rotate-key")
+def rotate_key_command(wait: Wait = 0, config: Config = None) -> None:
+    """Make a new key for pseudonyms, and rewrite all of them.
+
+    If it is interrupted, `relrag sync` finishes the job.
+    """
+    dispatch.run(rotate_key, config, wait=wait)
+
+
+@app.command("new-keys", epilog="Example: relrag pii new-keys")
+def new_keys_command() -> None:
+    """Print keys for a new archive.
+
+    They are for `keys_store = "environment"`.
+    """
+    dispatch.run(new_keys)
+
 
 _PLACEHOLDER = re.compile(r"<([A-Z][A-Z0-9_]+)(?::(k\d+:e?[0-9a-f]+))?>")
 
@@ -36,6 +91,9 @@ class TextFileError(SafeError):
 
 def report(config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints how many values of each entity were replaced, by channel and month; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.workspace import Workspace
+
     workspace = Workspace(settings_module.load(config))
     counts = _counts(workspace)
     rows = [
@@ -59,6 +117,9 @@ def test(text: str | None, channel: str | None = None, config: Path | None = Non
 
     The file `-` is the standard input. Without a text and a file the standard input is read, too.
     """
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.workspace import Workspace
+
     workspace = Workspace(settings_module.load(config))
     redactor = workspace.passing_redactor
     if not redactor.enabled:
@@ -84,6 +145,8 @@ def _lines(file: Path | None) -> Iterator[str]:
 
 
 def _print_test(redactor: PIIRedactor, text: str, channels: list[str]) -> None:
+    from relrag_pipelines.pii import explanations
+
     findings = {name: redactor.explain(text, name) for name in channels}
     by_span = {
         (finding.start, finding.end, finding.entity_type): finding
@@ -103,6 +166,9 @@ def _print_test(redactor: PIIRedactor, text: str, channels: list[str]) -> None:
 
 def new_keys() -> int:
     """Prints keys for a new archive whose keys are kept in the environment; returns the exit code."""
+    from relrag_pipelines.privacy import keys
+    from relrag_pipelines.privacy.key_stores import VARIABLE
+
     print(keys.to_text(keys.new_keys()))
     print(f"Set {VARIABLE} to the line above, and keep a copy: these keys cannot be recreated.", file=sys.stderr)
     return 0
@@ -114,7 +180,11 @@ def rotate_key(config: Path | None = None, *, wait: float = 0) -> int:
     The keys change by one rename, after the journal has the ids of all people under both keys. After a kill before the
     rename nothing has changed; after a kill later the next sync continues, since every month is stale.
     """
+    from relrag_pipelines import settings as settings_module
     from relrag_pipelines.people import anchor_keys
+    from relrag_pipelines.privacy import keys
+    from relrag_pipelines.privacy.key_stores import VARIABLE
+    from relrag_pipelines.workspace import Workspace
     from relrag_query.cli.commands.sync import sync
 
     settings = settings_module.load(config)
@@ -133,6 +203,8 @@ def rotate_key(config: Path | None = None, *, wait: float = 0) -> int:
 
 def _reasons(finding: RecognizerResult, text: str, regions: tuple[str, ...]) -> Iterator[str]:
     """Presidio's explanation of a finding, and the word, country or rule behind it, one line per step."""
+    from relrag_pipelines.pii import explanations
+
     explanation: Any = finding.analysis_explanation
     if why := explanations.reason(text, finding.entity_type, finding.start, finding.end, regions):
         yield f"because of {why}"
@@ -145,6 +217,9 @@ def _reasons(finding: RecognizerResult, text: str, regions: tuple[str, ...]) -> 
 
 def _counts(workspace: Workspace) -> Counter[tuple[str, str, str]]:
     """Counts of the replaced values in records, by entity, channel and month."""
+    from relrag_pipelines.pii import redact_tables
+    from relrag_pipelines.stores import lake
+
     counts: Counter[tuple[str, str, str]] = Counter()
     for source in workspace.settings.sources:
         for month in sorted(lake.manifest(workspace.home, "records", source.name)):

@@ -8,21 +8,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from relrag_pipelines import embedders
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.ingest import unread_files
-from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages import whole_archive
-from relrag_pipelines.stages.plan_model import Plan, StaleMonth, StaleUnits
-from relrag_pipelines.workspace import Workspace
+import typer
+
+from relrag_query.cli import dispatch
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
+from relrag_query.cli.options import Config, Json
 from relrag_query.display.amounts import duration
 from relrag_query.display.inert_text import safe
 
 if TYPE_CHECKING:
+    from relrag_pipelines.settings import Settings
     from relrag_pipelines.stages.embedding_cost import CostEstimate
+    from relrag_pipelines.stages.plan_model import Plan, StaleMonth, StaleUnits
     from relrag_pipelines.stages.reading_cost import ReadingCost
+    from relrag_pipelines.workspace import Workspace
+
+app = typer.Typer()
+
+
+@app.command("plan", epilog="Example: relrag plan --json")
+def plan_command(as_json: Json = False, config: Config = None) -> None:
+    """Show what a sync would do, and why."""
+    dispatch.run(plan, config, as_json=as_json)
 
 
 def cost_ahead(workspace: Workspace, todo: Plan) -> CostEstimate | None:
@@ -43,6 +50,11 @@ def reading_ahead(workspace: Workspace, todo: Plan) -> ReadingCost | None:
 
 def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints what a sync would do and why; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.ingest import unread_files
+    from relrag_pipelines.stages import plan as plans
+    from relrag_pipelines.workspace import Workspace
+
     workspace = Workspace(settings_module.load(config))
     require_sources(workspace)
     todo = plans.build_plan(workspace)
@@ -76,6 +88,9 @@ def scope_note(todo: Plan) -> str:
 
 
 def require_sources(workspace: Workspace) -> None:
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.settings import SettingsError
+
     if not workspace.settings.sources:
         where = workspace.settings.folder / settings_module.CONFIG_NAME
         raise SettingsError(f"{where} names no sources; add a [[sources]] table, or let `relrag init` find them")
@@ -112,6 +127,8 @@ def print_plan(
 
 def _print_archive_stages(todo: Plan, settings: Settings) -> None:
     """Prints the stages of the whole archive that will run, and those that may run once files have been read."""
+    from relrag_pipelines.stages import whole_archive
+
     stages = [stage.name for stage in whole_archive.stages(settings) if stage.inputs]
     stale_stages = {stale.stage for stale in todo.archive}
     for stale in todo.archive:
@@ -133,6 +150,8 @@ def print_servers(todo: Plan) -> None:
 
 def print_graphs(todo: Plan, settings: Settings) -> None:
     """Prints which GraphRAG indexes will be made, and what will be sent for that."""
+    from relrag_pipelines import embedders
+
     for graph in todo.graphs:
         print(f"make the GraphRAG index {graph.collection} ({graph.reason})")
     graphrag = settings.graphrag

@@ -8,12 +8,79 @@ import socket
 import sys
 import webbrowser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from relrag_pipelines import settings as settings_module
+import typer
+
 from relrag_pipelines.files import access
-from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.ui import login as logins
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config, ServedIndex
+
+if TYPE_CHECKING:
+    from relrag_pipelines.settings import Settings
+
+app = typer.Typer()
+
+
+@app.command("serve", epilog="Example: relrag serve --login")
+def serve_command(
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to listen on.")] = 3100,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    login: Annotated[bool, typer.Option("--login", help="Only print a link to the running server.")] = False,
+    token: Annotated[bool, typer.Option("--token", help="Only print the token for programs.")] = False,
+    new_token: Annotated[bool, typer.Option("--new-token", help="Replace the token, and print the new one.")] = False,
+    log_out: Annotated[bool, typer.Option("--log-out", help="Only end all logins, of the UI too.")] = False,
+    index: ServedIndex = None,
+    socket: Annotated[
+        Path | None,
+        typer.Option("--socket", metavar="PATH", help="Listen on this Unix socket, for a proxy that identifies users."),
+    ] = None,
+    processes: Annotated[
+        int, typer.Option("--processes", metavar="N", min=1, max=64, help="How many processes answer requests.")
+    ] = 1,
+    config: Config = None,
+) -> None:
+    """Serve pages, an API and MCP for this archive.
+
+    Whoever opens the link that is printed is logged in for 30 days (login_days); it works once. --login prints another
+    one. --log-out ends all logins, and --new-token does so too.
+    """
+    dispatch.run(
+        serve,
+        config,
+        port=port,
+        host=host,
+        login=login,
+        token=token,
+        new_token=new_token,
+        log_out=log_out,
+        index=index,
+        unix_socket=socket,
+        processes=processes,
+    )
+
+
+@app.command("open", epilog="Example: relrag open ~/memory")
+def open_pages_command(
+    folder: Annotated[
+        Path, typer.Argument(help="Where a new archive is made, if there is no relrag.toml here or above.")
+    ] = Path("~/relrag"),
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to listen on.")] = 3100,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser, or print the link.")] = True,
+    config: Config = None,
+) -> None:
+    """Open your archive in the browser, logged in, and serve it if it isn't served already.
+
+    Without an archive an empty one is made, which the pages fill.
+    """
+    dispatch.run(open_pages, folder, config, port=port, browser=browser)
+
+
+@app.command("mcp", epilog="Example: relrag mcp --config ~/archive/relrag.toml")
+def mcp_command(index: ServedIndex = None, config: Config = None) -> None:
+    """Serve the archive as tools to a language model (MCP, on standard input and output)."""
+    dispatch.run(mcp, config, index=index)
+
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 3100
@@ -40,6 +107,10 @@ def serve(
     Once it is ready it prints a login link; `login` prints another one, `token` the token for programs, and both serve
     nothing. `log_out` ends all logins, and so does a `new_token`.
     """
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.settings import SettingsError
+    from relrag_pipelines.ui import login as logins
+
     config = config or settings_module.find_config()
     settings = settings_module.load(config)
     option = "" if port == DEFAULT_PORT else f" --port {port}"
@@ -88,6 +159,9 @@ def open_pages(folder: Path, config: Path | None = None, *, port: int = DEFAULT_
     They are those of `config`, else of the nearest relrag.toml, else of one that is written into `folder`. If they are
     served already, only the browser is opened; else they are served until this is interrupted.
     """
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.ui import login as logins
+
     config = _config_to_open(folder, config)
     option = "" if port == DEFAULT_PORT else f" --port {port}"
     settings = settings_module.load(config)
@@ -107,6 +181,9 @@ def open_pages(folder: Path, config: Path | None = None, *, port: int = DEFAULT_
 
 
 def _config_to_open(folder: Path, config: Path | None) -> Path:
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.settings import SettingsError
+
     if config:
         return config
     try:
@@ -143,6 +220,8 @@ def _show(link: str, option: str, *, browser: bool) -> None:
 
 def _print_address(settings: Settings, port: int, option: str) -> None:
     """Prints the address. It prints a login link only on a terminal, since other output may be stored."""
+    from relrag_pipelines.ui import login as logins
+
     command = f"relrag serve --login{option}"
     if sys.stdout.isatty():
         print(f"Your archive: {logins.link(settings.home_path, port, _NAME)}")
@@ -161,6 +240,8 @@ def _print_team_address(settings: Settings, unix_socket: Path) -> None:
 
 def _load_extra(module: str) -> Any:
     """Imports a module that needs the packages of the extra `serve`."""
+    from relrag_pipelines.settings import SettingsError
+
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

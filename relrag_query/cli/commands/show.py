@@ -6,20 +6,52 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.records import Chunk, Record
-from relrag_pipelines.sources import record_type
-from relrag_query.archive import Archive, ArchiveError
-from relrag_query.cli import conversation
-from relrag_query.cli.commands.people_report import page_lines
+import typer
+
+from relrag_query.cli import dispatch
 from relrag_query.cli.json_output import print_json
+from relrag_query.cli.options import Config, Json
 from relrag_query.display.inert_text import safe
-from relrag_query.display.source_line import seconds_of, time_of
-from relrag_query.people.indexed_person import is_number
-from relrag_query.service.record_replies import record_reply
-from relrag_query.service.service import Service
+
+if TYPE_CHECKING:
+    from relrag_pipelines.records import Chunk, Record
+    from relrag_query.archive import Archive
+
+app = typer.Typer()
+
+
+@app.command("show", epilog="Example: relrag show 1")
+def show_command(
+    ref: Annotated[
+        str,
+        typer.Argument(
+            help="A record, passage (chunk:...) or thread (thread:...), or a number of the last answer or search."
+        ),
+    ],
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most this many related records.")
+    ] = 50,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Print one record, passage or thread, and what it is related to."""
+    dispatch.run(show, ref, config, limit=limit, as_json=as_json)
+
+
+@app.command("thread", epilog="Example: relrag thread 1 --limit 20")
+def thread_command(
+    ref: Annotated[str, typer.Argument(help="A thread, a record of it, or a number of the last answer or search.")],
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most this many records, the latest ones.")
+    ] = 50,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Print a conversation in order: a thread of mails, or a chat."""
+    dispatch.run(thread, ref, config, limit=limit, as_json=as_json)
 
 
 def show(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bool = False) -> int:
@@ -27,6 +59,9 @@ def show(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bool
 
     Raises ArchiveError if the id or number is unknown.
     """
+    from relrag_query.archive import Archive, ArchiveError
+    from relrag_query.service.service import Service
+
     with Archive.open(config) as archive:
         ref = _resolve_number(ref, archive) if ref.isdecimal() else ref
     if as_json:
@@ -54,6 +89,8 @@ def thread(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bo
 
     Raises ArchiveError if the id is unknown, or the record belongs to no thread.
     """
+    from relrag_query.archive import Archive, ArchiveError
+
     with Archive.open(config) as archive:
         ref = _resolve_number(ref, archive) if ref.isdecimal() else ref
         zone = ZoneInfo(archive.settings.timezone)
@@ -75,6 +112,8 @@ def thread(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bo
 
 def _print_member(record: Record, zone: ZoneInfo) -> None:
     """Prints a record of a thread: of an attachment its name, of others time, sender and text."""
+    from relrag_query.display.source_line import time_of
+
     if _is_attachment(record):
         print(safe(f"    attached: {record.file_name or record.subject or record.asset_id}\n"))
         return
@@ -85,14 +124,20 @@ def _print_member(record: Record, zone: ZoneInfo) -> None:
 
 def _replies(records: Iterable[Record | None], zone: ZoneInfo) -> list[dict[str, Any]]:
     """The records as the API gives them."""
+    from relrag_query.service.record_replies import record_reply
+
     return [record_reply(record, zone).model_dump(mode="json", by_alias=True) for record in records if record]
 
 
 def _is_attachment(record: Record) -> bool:
+    from relrag_pipelines.sources import record_type
+
     return bool(record_type(record.rag_source_type).part_of)
 
 
 def _thread_of(ref: str, archive: Archive) -> str:
+    from relrag_query.archive import ArchiveError
+
     match = archive.record(ref) or archive.chunk(ref.removeprefix("chunk:")) or next(iter(archive.chunks_of(ref)), None)
     if match is None and archive.thread(ref, 1):  # JSON and MCP give thread ids without the prefix
         return ref
@@ -104,6 +149,9 @@ def _thread_of(ref: str, archive: Archive) -> str:
 
 
 def _resolve_number(number: str, archive: Archive) -> str:
+    from relrag_query.archive import ArchiveError
+    from relrag_query.cli import conversation
+
     ids = conversation.load(archive.settings.home_path).sources
     if 1 <= int(number) <= len(ids):
         return ids[int(number) - 1]
@@ -112,6 +160,10 @@ def _resolve_number(number: str, archive: Archive) -> str:
 
 
 def _lines(ref: str, archive: Archive, zone: ZoneInfo, limit: int) -> Iterator[str]:
+    from relrag_query.cli.people_report import page_lines
+    from relrag_query.display.source_line import time_of
+    from relrag_query.people.indexed_person import is_number
+
     if ref.startswith("thread:"):
         for member in archive.thread(ref.removeprefix("thread:"), limit):
             yield f"{time_of(member.ts, zone, member.rag_source_type, member.date_quality)}  {member.asset_ref}"
@@ -132,6 +184,8 @@ def _lines(ref: str, archive: Archive, zone: ZoneInfo, limit: int) -> Iterator[s
 
 
 def _record(record: Record, zone: ZoneInfo) -> Iterator[str]:
+    from relrag_query.display.source_line import time_of
+
     fields = {
         "id": record.asset_id,
         "type": record.rag_source_type,
@@ -160,6 +214,8 @@ def _record(record: Record, zone: ZoneInfo) -> Iterator[str]:
 
 
 def _chunk(chunk: Chunk, zone: ZoneInfo) -> Iterator[str]:
+    from relrag_query.display.source_line import seconds_of, time_of
+
     page = f"{chunk.page_number}-{chunk.last_page_number}" if chunk.page_number else None
     fields = {
         "passage": f"{chunk.chunk_id} ({chunk.chunk_index + 1} of {chunk.chunk_count})",

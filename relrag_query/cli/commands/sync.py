@@ -12,49 +12,41 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from relrag_pipelines import embedders
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.erasure import rule_file
-from relrag_pipelines.files import access, disk_full
-from relrag_pipelines.ingest import unread_files
-from relrag_pipelines.journal import journal, registered_indexes
-from relrag_pipelines.onboarding import environment
-from relrag_pipelines.publishing import disk_space
-from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.sources import NOT_READ
-from relrag_pipelines.stages import backfill_range
-from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages.plan_model import Plan
-from relrag_pipelines.stores import (
-    archive_tables,
-    dagster_runs,
-    generations,
-    graph_indexes,
-    lake,
-    lock,
-    unit_state,
-    vector_store,
-)
-from relrag_pipelines.workers import pool as workers
-from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.commands.plan import (
-    cost_ahead,
-    print_graphs,
-    print_plan,
-    print_servers,
-    reading_ahead,
-    require_sources,
-    scope_note,
-)
+import typer
+
+from relrag_pipelines.files import access
+from relrag_pipelines.stores import lock
+from relrag_query.cli import dispatch
 from relrag_query.cli.exit_codes import COULD_NOT, DONE, WITH_FAILURES
-from relrag_query.cli.failure_report import report_failures
-from relrag_query.cli.progress import show_progress
+from relrag_query.cli.options import Config, Json, Strict, Wait
 from relrag_query.display.amounts import size
 
 if TYPE_CHECKING:
     from relrag_pipelines.orchestration.runner import RunOutcome
+    from relrag_pipelines.settings import Settings
+    from relrag_pipelines.stages.plan_model import Plan
+    from relrag_pipelines.workers import pool as workers
+    from relrag_pipelines.workspace import Workspace
+
+app = typer.Typer()
+
+
+@app.command("sync", epilog="Example: relrag sync --wait 60")
+def sync_command(
+    full: Annotated[bool, typer.Option("--full", help="Read everything again, not only what changed.")] = False,
+    accept_deletions: Annotated[
+        bool, typer.Option("--accept-deletions", help="Continue even if much of a source has disappeared.")
+    ] = False,
+    strict: Strict = False,
+    wait: Wait = 0,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Bring the index up to date with the sources."""
+    dispatch.run(sync, config, full=full, accept_deletions=accept_deletions, strict=strict, wait=wait, as_json=as_json)
+
 
 _WORKER_MODULES = ("relrag_pipelines.stages.month_stages", "relrag_pipelines.stores.vector_store")
 """modules that the worker processes import while this process plans"""
@@ -74,6 +66,8 @@ def sync(
     Failures that the last sync reported do not count, unless `strict`. With `as_json` the result is an object on
     standard output, and all other output goes to standard error.
     """
+    from relrag_pipelines import settings as settings_module
+
     if not as_json:
         return _sync(config, full=full, accept_deletions=accept_deletions, strict=strict, wait=wait)
     with redirect_stdout(sys.stderr):
@@ -84,6 +78,10 @@ def sync(
 
 def _result(settings: Settings, code: int) -> dict[str, Any]:
     """The result of a sync: every failure, and every file that no source reads."""
+    from relrag_pipelines.ingest import unread_files
+    from relrag_pipelines.sources import NOT_READ
+    from relrag_pipelines.stores import generations, unit_state
+
     failures = [
         failure
         for source in settings.sources
@@ -100,6 +98,21 @@ def _result(settings: Settings, code: int) -> dict[str, Any]:
 
 
 def _sync(config: Path | None, *, full: bool, accept_deletions: bool, strict: bool, wait: float) -> int:
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.stages import plan as plans
+    from relrag_pipelines.stores import generations
+    from relrag_pipelines.workspace import Workspace
+    from relrag_query.cli.commands.plan import (
+        cost_ahead,
+        print_graphs,
+        print_plan,
+        print_servers,
+        reading_ahead,
+        require_sources,
+        scope_note,
+    )
+    from relrag_query.cli.failure_report import report_failures
+
     workspace = Workspace(settings_module.load(config), listings={})
     require_sources(workspace)
     start = time.monotonic()
@@ -129,6 +142,8 @@ def _sync(config: Path | None, *, full: bool, accept_deletions: bool, strict: bo
 
 def _run(workspace: Workspace, todo: Plan, *, full: bool, accept_deletions: bool) -> RunOutcome:
     """Carries out the plan, and shows progress on the terminal."""
+    from relrag_query.cli.progress import show_progress
+
     with _worker_pool(todo.large or full) as pool:
         # imported only now: checking an unchanged archive takes less time than this import
         from relrag_pipelines.orchestration.runner import sync as run
@@ -140,6 +155,9 @@ def _run(workspace: Workspace, todo: Plan, *, full: bool, accept_deletions: bool
 
 def _clean_up(workspace: Workspace) -> None:
     """Finishes or removes what earlier runs left behind."""
+    from relrag_pipelines.journal import journal, registered_indexes
+    from relrag_pipelines.stores import archive_tables, generations, graph_indexes, lake
+
     access.restrict_folder(workspace.home)
     _resume_forgetting(workspace)
     journal.take_over(workspace.home)
@@ -152,6 +170,9 @@ def _clean_up(workspace: Workspace) -> None:
 
 def _require_services(settings: Settings, *, remote_embedder: bool) -> None:
     """Raises for a server that is down, or a missing key or package, before any work is done."""
+    from relrag_pipelines import embedders
+    from relrag_pipelines.stores import vector_store
+
     if settings.qdrant_url:
         vector_store.server_info(settings.qdrant_url)
     if remote_embedder:
@@ -160,6 +181,8 @@ def _require_services(settings: Settings, *, remote_embedder: bool) -> None:
 
 def _resume_forgetting(workspace: Workspace) -> None:
     """Completes a `forget` that was killed."""
+    from relrag_pipelines.erasure import rule_file
+
     if rule_file.load(workspace.home).unfinished:
         from relrag_pipelines.erasure import purge
 
@@ -169,6 +192,8 @@ def _resume_forgetting(workspace: Workspace) -> None:
 @contextmanager
 def _explain_full_disk(workspace: Workspace) -> Iterator[None]:
     """Replaces any error about a full disk by an error that says how much space is needed."""
+    from relrag_pipelines.files import disk_full
+
     try:
         yield
     except Exception as error:
@@ -181,6 +206,9 @@ def _explain_full_disk(workspace: Workspace) -> Iterator[None]:
 
 
 def _space_needed(workspace: Workspace) -> str:
+    from relrag_pipelines.onboarding import environment
+    from relrag_pipelines.publishing import disk_space
+
     settings = workspace.settings
     return (
         f"a sync needs up to {size(disk_space.required_bytes(settings))} in {settings.home_path}, where "
@@ -191,6 +219,8 @@ def _space_needed(workspace: Workspace) -> str:
 
 def _end_orphans(workspace: Workspace) -> None:
     """Ends runs that Dagster shows as queued or running although no process works on them."""
+    from relrag_pipelines.stores import dagster_runs
+
     try:
         count = dagster_runs.count_unfinished(workspace.home)
     except sqlite3.Error:  # `relrag doctor` gives advice; the archive itself is up to date
@@ -204,6 +234,8 @@ def _end_orphans(workspace: Workspace) -> None:
 @contextmanager
 def _worker_pool(is_large: bool) -> Iterator[workers.Pool | None]:
     """A pool of worker processes for a large plan, else None; the workers end with this process."""
+    from relrag_pipelines.workers import pool as workers
+
     pool = workers.start_pool(modules=_WORKER_MODULES) if is_large else None
     try:
         yield pool
@@ -213,6 +245,8 @@ def _worker_pool(is_large: bool) -> Iterator[workers.Pool | None]:
 
 @contextmanager
 def _reduced_gc() -> Iterator[None]:
+    from relrag_pipelines.workers import pool as workers
+
     threshold = gc.get_threshold()
     workers.reduce_gc()
     try:
@@ -235,6 +269,13 @@ def backfill(
     source: str, first: str, last: str, config: Path | None = None, *, strict: bool = False, wait: float = 0
 ) -> int:
     """Rebuilds a source's months from first to last, then publishes if anything changed; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.settings import SettingsError
+    from relrag_pipelines.stages import backfill_range
+    from relrag_pipelines.stages.plan_model import Plan
+    from relrag_pipelines.workspace import Workspace
+    from relrag_query.cli.progress import show_progress
+
     workspace = Workspace(settings_module.load(config))
     workspace.settings.source(source)
     for month in (first, last):
@@ -259,6 +300,10 @@ def backfill(
 
 def _remove_leftovers(workspace: Workspace, accept_deletions: bool) -> None:
     """Removes stored sources that are no longer in relrag.toml, if `accept_deletions`; else lists them."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.ingest import unread_files
+    from relrag_pipelines.stores import lake
+
     for name in unread_files.unconfigured_sources(workspace.settings):
         if accept_deletions:
             lake.remove(workspace.home, name)
@@ -268,6 +313,9 @@ def _remove_leftovers(workspace: Workspace, accept_deletions: bool) -> None:
 
 
 def _finish(workspace: Workspace, todo: Plan, outcome: RunOutcome, start: float, strict: bool) -> int:
+    from relrag_pipelines.stores import generations
+    from relrag_query.cli.failure_report import report_failures
+
     for warning in outcome.warnings:
         print(f"warning: {warning}")
     with generations.open_current(workspace.home) as current:
@@ -281,6 +329,8 @@ def _finish(workspace: Workspace, todo: Plan, outcome: RunOutcome, start: float,
 
 
 def _report_unfinished(workspace: Workspace, outcome: RunOutcome, start: float) -> int:
+    from relrag_pipelines.files import disk_full
+
     for warning in outcome.warnings:
         print(f"warning: {warning}")
     for error in outcome.errors:
@@ -294,5 +344,7 @@ def _report_unfinished(workspace: Workspace, outcome: RunOutcome, start: float) 
 
 def _embedded_count(workspace: Workspace) -> int:
     """How many passages have a dense vector."""
+    from relrag_pipelines.stores import lake
+
     months = [lake.manifest(workspace.home, "embeddings", source.name) for source in workspace.settings.sources]
     return sum(entry.rows for entries in months for entry in entries.values())

@@ -13,15 +13,34 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from relrag_pipelines import settings as settings_module
+import typer
+
 from relrag_pipelines.files import access
-from relrag_pipelines.onboarding import alerts
-from relrag_pipelines.orchestration.instance import instance_folder
-from relrag_pipelines.publishing import event_database
-from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.stores import daemon_lock, dagster_runs
-from relrag_pipelines.ui import login as logins
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config
+
+if TYPE_CHECKING:
+    from relrag_pipelines.settings import Settings, SettingsError
+
+app = typer.Typer()
+
+
+@app.command("ui", epilog="Example: relrag ui --port 3001")
+def ui_command(
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to listen on.")] = 3000,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Forbid launching runs.")] = False,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    login: Annotated[bool, typer.Option("--login", help="Only print a link to the running server.")] = False,
+    config: Config = None,
+) -> None:
+    """Serve Dagster's UI and daemon on the archive's own instance.
+
+    Whoever opens the link that is printed is logged in; it works once. --login prints another one.
+    """
+    dispatch.run(ui, config, port=port, read_only=read_only, host=host, login=login)
+
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 3000
@@ -57,6 +76,11 @@ def ui(
     Once it is ready it prints a login link; `login` prints another one and serves nothing. Use a `host` other than this
     machine only in a container or behind a proxy. `read_only` starts no daemon and refuses launches.
     """
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.onboarding import alerts
+    from relrag_pipelines.orchestration.instance import instance_folder
+    from relrag_pipelines.stores import daemon_lock
+
     path = (config or settings_module.find_config()).resolve()
     settings = settings_module.load(path)
     if login:
@@ -90,6 +114,8 @@ def ui(
 
 def _tidy(environment: Mapping[str, str]) -> None:
     """Ends runs whose process has died; SettingsError if Dagster's store cannot be opened."""
+    from relrag_pipelines.settings import SettingsError
+
     command = [sys.executable, "-m", "relrag_pipelines.orchestration.tidy"]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode == _REFUSED:
@@ -167,6 +193,9 @@ def _web_server(host: str, port: int, public_url: str, read_only: bool) -> list[
 
 
 def _link(folder: Path, port: int) -> str:
+    from relrag_pipelines.settings import SettingsError
+    from relrag_pipelines.ui import login as logins
+
     if link := logins.link(folder, port):
         return link
     option = "" if port == DEFAULT_PORT else f" --port {port}"
@@ -175,6 +204,8 @@ def _link(folder: Path, port: int) -> str:
 
 def _address_printer(folder: Path, port: int, read_only: bool) -> Callable[[], bool]:
     """A function that prints the address once the UI answers, with a login link only on a terminal."""
+    from relrag_pipelines.ui import login as logins
+
     path = logins.key_file(folder, port)
     old_key = path.read_bytes() if path.exists() else b""  # of a web server that was killed
 
@@ -196,6 +227,8 @@ def _address_printer(folder: Path, port: int, read_only: bool) -> Callable[[], b
 
 def _daemon_watch(settings: Settings) -> Callable[[bool], None]:
     """A function that is told again and again whether the daemon runs, and sends one alert if it is dead or stuck."""
+    from relrag_pipelines.onboarding import alerts
+
     is_sent, next_look = False, time.monotonic() + _WATCH_SECONDS
 
     def watch(is_running: bool) -> None:
@@ -216,6 +249,9 @@ def _daemon_watch(settings: Settings) -> Callable[[bool], None]:
 
 
 def _heartbeat_age(settings: Settings) -> float | None:
+    from relrag_pipelines.publishing import event_database
+    from relrag_pipelines.stores import dagster_runs
+
     if settings.dagster_storage == "postgres":
         return event_database.heartbeat_age()
     return dagster_runs.heartbeat_age(settings.home_path)
@@ -267,6 +303,8 @@ def _all_end(processes: Sequence[subprocess.Popen[bytes]], seconds: float) -> bo
 
 def _ended(processes: Mapping[str, subprocess.Popen[bytes]]) -> SettingsError:
     """The error that names the process that ended."""
+    from relrag_pipelines.settings import SettingsError
+
     ended = {name: process.poll() for name, process in processes.items() if process.poll() is not None}
     if _WEB_SERVER in ended:
         return SettingsError(

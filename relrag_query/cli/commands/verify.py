@@ -3,19 +3,51 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.files import atomic
-from relrag_pipelines.maintenance.verify import Finding, verify_home
-from relrag_pipelines.stores import generation_damage, generations, lock
-from relrag_pipelines.workspace import Workspace
+import typer
+
+from relrag_pipelines.stores import lock
+from relrag_query.cli import dispatch
 from relrag_query.cli.json_output import print_json
+from relrag_query.cli.options import Config, Json, Wait
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
+
+if TYPE_CHECKING:
+    from relrag_pipelines.maintenance.verify import Finding
+    from relrag_pipelines.workspace import Workspace
+
+app = typer.Typer()
+
+
+@app.command("verify", epilog="Example: relrag verify --repair")
+def verify_command(
+    repair: Annotated[bool, typer.Option("--repair", help="Rebuild what differs, if possible.")] = False,
+    pii: Annotated[
+        bool, typer.Option("--pii", help="Instead, search everything outside private/ for values that were replaced.")
+    ] = False,
+    as_json: Json = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Read all stored files again, and list those that differ."""
+    if pii and repair:
+        raise typer.BadParameter("--pii only looks; it goes without --repair")
+    if as_json and (pii or repair):
+        raise typer.BadParameter("--json lists what differs; it goes without --pii and --repair")
+    if pii:
+        dispatch.run(scan_pii, config, wait=wait)
+    dispatch.run(verify, config, repair=repair, as_json=as_json, wait=wait)
 
 
 def verify(config: Path | None = None, *, repair: bool = False, as_json: bool = False, wait: float = 0) -> int:
     """Prints the files that differ from what was written; with `repair` rebuilds them. Returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.files import atomic
+    from relrag_pipelines.maintenance.verify import verify_home
+    from relrag_pipelines.workspace import Workspace
+
     workspace = Workspace(settings_module.load(config))
     home = workspace.home
     if not home.exists():
@@ -44,7 +76,9 @@ def verify(config: Path | None = None, *, repair: bool = False, as_json: bool = 
 
 def scan_pii(config: Path | None = None, *, wait: float = 0) -> int:
     """Prints where redacted values occur outside private/, but not the values. Returns the exit code."""
+    from relrag_pipelines import settings as settings_module
     from relrag_pipelines.publishing import leak_scan
+    from relrag_pipelines.workspace import Workspace
 
     workspace = Workspace(settings_module.load(config))
     home = workspace.home
@@ -71,6 +105,7 @@ def scan_pii(config: Path | None = None, *, wait: float = 0) -> int:
 def _repair_and_sync(workspace: Workspace, config: Path | None, findings: list[Finding]) -> list[Finding]:
     """Repairs and syncs; prints and returns the remaining findings."""
     from relrag_pipelines.maintenance.repair import repair
+    from relrag_pipelines.maintenance.verify import verify_home
     from relrag_query.cli.commands.sync import sync
 
     for line in repair(workspace, findings):
@@ -88,6 +123,9 @@ def _print(findings: list[Finding]) -> None:
 
 def _print_uncovered(home: Path) -> None:
     """Prints which data has no stored hash: vectors on a server, and Dagster's databases."""
+    from relrag_pipelines.files import atomic
+    from relrag_pipelines.stores import generation_damage, generations
+
     if any(generation_damage.on_server(home, number) for number in generations.numbers(home)):
         print("For vectors on a server, the number of points was checked, but not every value.")
     files = [name for name in atomic.files(home) if name.startswith("dagster/")]

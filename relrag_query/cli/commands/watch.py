@@ -9,16 +9,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Annotated
 
-from relrag_pipelines import settings as settings_module
+import typer
+
 from relrag_pipelines.errors import RelragError
-from relrag_pipelines.ingest import watching
-from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lock
-from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.commands.plan import require_sources
-from relrag_query.cli.commands.sync import sync
+from relrag_query.cli import dispatch
 from relrag_query.cli.exit_codes import DONE
+from relrag_query.cli.options import Config
+
+app = typer.Typer()
+
+
+@app.command("watch", epilog="Example: relrag watch --every 60")
+def watch_command(
+    every: Annotated[
+        float, typer.Option("--every", metavar="SECONDS", min=1, help="How often servers are asked for changes.")
+    ] = 30,
+    config: Config = None,
+) -> None:
+    """Sync whenever files change, until it is stopped with Ctrl-C.
+
+    Sources on servers are asked for changes from time to time.
+    """
+    dispatch.run(watch, config, every=every)
 
 
 def watch(config: Path | None = None, *, every: float = 30, stop: threading.Event | None = None) -> int:
@@ -27,6 +42,11 @@ def watch(config: Path | None = None, *, every: float = 30, stop: threading.Even
     Servers are polled `every` so many seconds, under the lock. Apart from that, no lock is taken and nothing is written
     while nothing changes.
     """
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.ingest import watching
+    from relrag_pipelines.workspace import Workspace
+    from relrag_query.cli.commands.plan import require_sources
+
     require_sources(Workspace(settings_module.load(config)))
     print(f"Watching; servers are asked every {every:g} s. Ctrl-C ends it.", flush=True)
     ending = stop or threading.Event()
@@ -44,6 +64,12 @@ def watch(config: Path | None = None, *, every: float = 30, stop: threading.Even
 
 def _look(config: Path | None, reported: str, *, polls: bool) -> str:
     """Polls servers, and syncs if there is anything to do; what went wrong, printed unless it was `reported`."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.ingest import watching
+    from relrag_pipelines.stages import plan as plans
+    from relrag_pipelines.workspace import Workspace
+    from relrag_query.cli.commands.sync import sync
+
     try:
         workspace = Workspace(settings_module.load(config))
         problems = list(watching.poll(workspace)) if polls else []

@@ -18,11 +18,11 @@ from dataclasses import replace
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
-from relrag_pipelines.graphrag.entity_candidates import name_candidates
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.vectors.protocol import ChunkFilter
 from relrag_pipelines.text.analyzer import is_whole, query_tokens
+from relrag_pipelines.text.marked_spans import find_marked_spans
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import similarities
@@ -92,11 +92,10 @@ def _is_fact(chunk: Chunk) -> bool:
 
 def _names(seeds: Sequence[Hit], context: QueryContext) -> dict[str, float]:
     """Names in the passages that the question lacks -> inverse document frequency."""
-    texts = [
-        text
-        for hit in seeds
-        for text in (_title(hit.chunk), *(candidate.text for candidate in name_candidates(hit.chunk.text)))
-    ]
+    texts: list[str] = []
+    for chunk in (hit.chunk for hit in seeds):
+        spans = find_marked_spans(chunk.text)
+        texts += [_title(chunk), *(span.text for span in (*spans.quotations, *spans.names))]
     names = list(dict.fromkeys(filter(None, map(_comparable, texts))))
     question_names = _names_in(_comparable(context.search_text), _automaton(names), names)
     return {name: _rarity(name, context.frequencies) for name in names if name not in question_names}

@@ -13,9 +13,9 @@ from relrag_pipelines.onboarding import environment
 from relrag_pipelines.onboarding.estimate import FIXED_BYTES
 from relrag_pipelines.privacy.key_stores import KeyFile
 from relrag_pipelines.stores import generations, lock
+from relrag_query.cli.check_result import CheckResult
 from relrag_query.cli.commands import doctor as module
 from relrag_query.cli.commands.doctor import doctor, examine
-from relrag_query.cli.commands.doctor_home import CheckResult
 
 CONFIG = """
 archive = "test"
@@ -256,7 +256,7 @@ def test_a_key_that_goes_to_an_older_systems_server_unencrypted_is_a_warning(
         config.write_text(
             f'[[sources]]\nname = "old"\nkind = "legacy"\npath = "old"\nurl = "{url}"\ncollection = "c"\n'
         )
-        monkeypatch.setattr(module, "scan_units", lambda *given, **named: SourceScan({}, (), ()))
+        monkeypatch.setattr("relrag_pipelines.ingest.scan.scan_units", lambda *given, **named: SourceScan({}, (), ()))
         assert (told in findings(config, "source old")) == warned
 
 

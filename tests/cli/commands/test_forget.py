@@ -20,8 +20,9 @@ from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import generations, lake, lake_damage, unit_state
 from relrag_query.cli.commands import forget as commands
 from relrag_query.cli.commands import sync as syncing
-from relrag_query.cli.commands.forget import ForgetRequest, forget
+from relrag_query.cli.commands.forget import forget
 from relrag_query.cli.commands.verify import verify
+from relrag_query.forgetting import ForgetRequest
 from relrag_query.service.archive_status import collect
 from tests import archive
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import KINDS, ReadContext, unit_of
+from relrag_pipelines.sources import KINDS, ReadContext
 from relrag_pipelines.sources.imessage import attributed_text
+from relrag_pipelines.sources.unit_files import unit_of
 from tests.chat_exports import MESSAGES_TABLES, cocoa, database, typed_stream
 from tests.sources.connector import keyed, mutations
 

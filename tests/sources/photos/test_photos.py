@@ -12,7 +12,7 @@ from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS, ListingScope, ReadContext, Unit
 from relrag_pipelines.sources.photos import places
-from relrag_pipelines.sources.unit import unit_of
+from relrag_pipelines.sources.unit_files import unit_of
 from tests.conftest import ROOT
 from tests.sources.connector import keyed, packed, read, survives
 

@@ -11,7 +11,8 @@ import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import KINDS, ReadContext, unit_of
+from relrag_pipelines.sources import KINDS, ReadContext
+from relrag_pipelines.sources.unit_files import unit_of
 from relrag_pipelines.sources.whatsapp.database_rows import number_of, written_number
 from tests.sources.connector import keyed, mutations
 from tests.whatsapp_databases import PETR, TS, message, msgstore

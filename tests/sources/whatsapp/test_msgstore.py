@@ -9,7 +9,8 @@ import pytest
 
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import KINDS, ReadContext, unit_of
+from relrag_pipelines.sources import KINDS, ReadContext
+from relrag_pipelines.sources.unit_files import unit_of
 from relrag_pipelines.stages import month_stages
 from relrag_pipelines.stores import lake
 from tests import archive

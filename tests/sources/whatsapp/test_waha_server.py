@@ -14,8 +14,9 @@ from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.sources.remote import FetchError, secrets
 from relrag_pipelines.sources.remote.http_client import HttpClient
 from relrag_pipelines.stores import lake, unit_state
-from relrag_query.cli.commands.forget import ForgetRequest, forget
+from relrag_query.cli.commands.forget import forget
 from relrag_query.cli.commands.sync import sync
+from relrag_query.forgetting import ForgetRequest
 from tests import archive
 from tests.remote_servers import Answer, HttpServer, Waha, serve
 

@@ -24,10 +24,9 @@ from hypothesis import strategies as st
 
 from bench.retrieval import batches
 from relrag_pipelines.stores import vector_store
-from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import collection_ref
 from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
-from relrag_pipelines.stores.vectors.protocol import ChunkFilter
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter, Vectors
 from tests.stores.qdrant import local, over_http, served_locally
 from tests.stores.test_vector_store import name, rows
 

@@ -9,13 +9,16 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from relrag_pipelines import languages
+
 _LINE = re.compile(r"(?:(?:- ?)?+([^\W\d_][^:\n<>?!\[\]]{0,59}+): +(?=\S))?(.*)\n")
 """a possible name, and the text after it"""
 _MAX_WORDS = 6
 """words of a name; more are a sentence"""
 _MAX_WORDS_ONCE = 4
 """words of a name that begins a single line"""
-_PLACEHOLDER = re.compile(r"(?:unknown[ _]?)?(?:speaker|sprecher|mluvčí|דובר)[ _-]*[\dA-Z]{0,3}|unknown", re.IGNORECASE)
+_SPEAKER = languages.patterns("exports", "speaker")
+_PLACEHOLDER = re.compile(rf"(?:unknown[ _]?)?(?:{_SPEAKER})[ _-]*[\dA-Z]{{0,3}}|unknown", re.IGNORECASE)
 
 
 def is_placeholder(name: str) -> bool:

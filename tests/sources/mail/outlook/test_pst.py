@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import KINDS, ReadContext, mail, unit_of
+from relrag_pipelines.sources import KINDS, ReadContext, mail
 from relrag_pipelines.sources.mail.outlook import pst
 from relrag_pipelines.sources.mail.outlook.mapi_properties import BINARY, INTEGER, UNICODE
+from relrag_pipelines.sources.unit_files import unit_of
 from tests.sources.connector import keyed
 
 

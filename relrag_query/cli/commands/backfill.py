@@ -3,21 +3,67 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.legacy import source_collections
-from relrag_pipelines.legacy.backfill import BackfillReport, backfill
-from relrag_pipelines.settings import SettingsError, Source
+import typer
+
 from relrag_pipelines.stores import lock
-from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.commands import sync
+from relrag_query.cli import dispatch
 from relrag_query.cli.exit_codes import COULD_NOT, DONE, WITH_FAILURES
-from relrag_query.cli.progress import show_progress
+from relrag_query.cli.options import Config, Sources, Strict, Wait
 from relrag_query.display.amounts import number
 
 if TYPE_CHECKING:
+    from relrag_pipelines.legacy.backfill import BackfillReport
     from relrag_pipelines.orchestration.runner import RunOutcome
+    from relrag_pipelines.settings import Source
+    from relrag_pipelines.workspace import Workspace
+
+app = typer.Typer(invoke_without_command=True)
+
+
+@app.callback(epilog="Example: relrag backfill --source mail --from 2024-01 --to 2024-03")
+def backfill_command(
+    context: typer.Context,
+    source: Annotated[str, typer.Option("--source", metavar="NAME", help="Name of the source.")] = "",
+    first: Annotated[str, typer.Option("--from", metavar="MONTH", help="First month, YYYY-MM.")] = "",
+    last: Annotated[str, typer.Option("--to", metavar="MONTH", help="Last month, YYYY-MM.")] = "",
+    strict: Strict = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Rebuild months of one source.
+
+    `relrag backfill legacy` is about the Qdrant collection of an older system.
+    """
+    from relrag_query.cli.commands.sync import backfill
+
+    if context.invoked_subcommand:
+        return
+    for option, value in (("--source", source), ("--from", first), ("--to", last)):
+        if not value:
+            raise typer.BadParameter(f"Missing option '{option}'; `relrag backfill legacy` needs none.")
+    dispatch.run(backfill, source, first, last, config, strict=strict, wait=wait)
+
+
+@app.command(epilog="Example: relrag backfill legacy --dry-run")
+def legacy(
+    sources: Sources = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what would be done.")] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="N", min=1, help="Write at most this many points; the next run continues."),
+    ] = None,
+    strict: Strict = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Index an older system's Qdrant collection, and extend it.
+
+    Its points are given relations, the fields that all kinds share, and person ids.
+    """
+    dispatch.run(backfill_legacy, sources, config, dry_run=dry_run, limit=limit, strict=strict, wait=wait)
+
 
 _EXAMPLE = """no source of an older system in relrag.toml; add one, such as
 
@@ -39,6 +85,11 @@ def backfill_legacy(
     wait: float = 0,
 ) -> int:
     """Syncs, then writes into the collections; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.workspace import Workspace
+    from relrag_query.cli.commands import sync
+    from relrag_query.cli.progress import show_progress
+
     workspace = Workspace(settings_module.load(config))
     sources = _select_sources(workspace, names)
     if dry_run:
@@ -59,12 +110,16 @@ def backfill_legacy(
 
 def _preview(workspace: Workspace, sources: list[Source], limit: int | None) -> None:
     """Prints what would be written into each collection."""
+    from relrag_pipelines.legacy.backfill import backfill
+
     for source in sources:
         _print_preview(source, backfill(workspace, source, limit=limit, dry_run=True), limit)
 
 
 def _announce(workspace: Workspace, sources: list[Source]) -> None:
     """Prints what is sent to servers, and notes the state of their collections before."""
+    from relrag_pipelines.legacy import source_collections
+
     for source in sources:
         if source.url:
             print(_describe_sent_data(source))
@@ -73,6 +128,8 @@ def _announce(workspace: Workspace, sources: list[Source]) -> None:
 
 def _print_outcome(workspace: Workspace, sources: list[Source], outcome: RunOutcome) -> None:
     """Prints what was written into each collection, and what failed."""
+    from relrag_pipelines.legacy import source_collections
+
     for source in sources:
         asset = f"{source.name}/backfill"
         if asset in outcome.counts:
@@ -88,6 +145,9 @@ def _describe_sent_data(source: Source) -> str:
 
 
 def _select_sources(workspace: Workspace, names: list[str] | None) -> list[Source]:
+    from relrag_pipelines.legacy import source_collections
+    from relrag_pipelines.settings import SettingsError
+
     sources = source_collections.sources(workspace)
     if not sources:
         raise SettingsError(_EXAMPLE)

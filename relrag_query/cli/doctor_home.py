@@ -6,9 +6,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 from urllib.parse import urlsplit
 
 from relrag_pipelines.embedders import EmbeddingError
@@ -21,23 +19,12 @@ from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.stores import dagster_runs, generation_damage, generations, lock, vector_store
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_pipelines.stores.vectors.protocol import StoreError
+from relrag_query.cli.check_result import CheckResult
 from relrag_query.display.amounts import number, size
 
 _MAX_SERVER_SECONDS = 10
 """timeout of a request to the vector server"""
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-
-Level = Literal["ok", "warning", "problem"]
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """The result of one check."""
-
-    level: Level
-    what: str
-    finding: str
-    """the finding; for a warning or a problem also what to do"""
 
 
 def home(settings: Settings) -> Iterator[CheckResult]:
