@@ -229,6 +229,23 @@ def imessage(messages: Sequence[Said], title: str) -> Files:
     return {f"Messages {title}/chat.db": database(MESSAGES_TABLES, tables)}
 
 
+def assistant(messages: Sequence[Said], title: str) -> Files:
+    nodes: dict[str, Any] = {"n0": {"id": "n0", "message": None, "parent": None, "children": ["n1"]}}
+    for place, said in enumerate(messages, 1):
+        message = {
+            "id": f"m{said.number}",
+            "author": {"role": "user", "name": None},
+            "create_time": said.ts + 0.5,
+            "content": {"content_type": "text", "parts": [said.text]},
+            "metadata": {},
+            "recipient": "all",
+        }
+        nodes[f"n{place}"] = {"id": f"n{place}", "message": message, "parent": f"n{place - 1}", "children": []}
+    times = {"create_time": messages[0].ts, "update_time": messages[-1].ts} if messages else {}
+    chat = {"title": title, **times, "mapping": nodes, "current_node": f"n{len(messages)}", "conversation_id": "c-12"}
+    return {f"ChatGPT {title}/conversations.json": _json([chat], None)}
+
+
 WRITERS: dict[str, Callable[[Sequence[Said], str], Files]] = {
     "telegram": telegram,
     "slack": slack,
@@ -240,6 +257,7 @@ WRITERS: dict[str, Callable[[Sequence[Said], str], Files]] = {
     "discord": discord,
     "google_chat": google_chat,
     "imessage": imessage,
+    "assistant": assistant,
 }
 """kind -> what writes messages of a chat with that title"""
 

@@ -16,13 +16,14 @@ from relrag_query.cli.commands.init import init
 from tests import archive, folder_of_everything
 
 RECORDS = {
+    "assistant": 20,
     "bank": 11,
     "calendar": 10,
     "call_recording": 1,
     "code": 1,
     "contacts": 3,
     "discord": 6,
-    "document": 5,
+    "document": 6,
     "git": 1,
     "gmail": 12,
     "google_chat": 6,
