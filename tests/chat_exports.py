@@ -246,6 +246,21 @@ def assistant(messages: Sequence[Said], title: str) -> Files:
     return {f"ChatGPT {title}/conversations.json": _json([chat], None)}
 
 
+def twitter(messages: Sequence[Said], title: str) -> Files:
+    rows = [
+        {
+            "tweet": {
+                "id_str": str(10**18 + said.number),
+                "created_at": f"{datetime.fromtimestamp(said.ts, UTC):%a %b %d %H:%M:%S +0000 %Y}",
+                "full_text": said.text.replace("&", "&amp;").replace("<", "&lt;"),
+                "entities": {"user_mentions": [{"name": said.sender, "screen_name": "x", "id_str": said.sender}]},
+            }
+        }
+        for said in messages
+    ]
+    return {f"twitter {title}/data/tweets.js": b"window.YTD.tweets.part0 = " + _json(rows)}
+
+
 WRITERS: dict[str, Callable[[Sequence[Said], str], Files]] = {
     "telegram": telegram,
     "slack": slack,
@@ -258,6 +273,7 @@ WRITERS: dict[str, Callable[[Sequence[Said], str], Files]] = {
     "google_chat": google_chat,
     "imessage": imessage,
     "assistant": assistant,
+    "twitter": twitter,
 }
 """kind -> what writes messages of a chat with that title"""
 

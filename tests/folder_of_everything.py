@@ -190,6 +190,7 @@ def make(folder: Path) -> None:
     copy("discord", "Documents/discord")
     copy("teams/messages.json", "Documents/teams/messages.json")
     copy("imessage", "Documents/Messages")
+    copy("twitter", "Downloads/twitter-2024-03-08")
     copy("assistant", "Documents/assistants")
     copy("photos/Chata", "Pictures/Chata")
     put("Mail/profile/Mail/Local Folders/Inbox", _MBOX.format(name="thunderbird"))

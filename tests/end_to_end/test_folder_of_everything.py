@@ -40,6 +40,7 @@ RECORDS = {
     "tasks": 3,
     "teams": 8,
     "telegram": 8,
+    "twitter": 12,
     "whatsapp": 7,
 }
 """kind -> records in the folder"""

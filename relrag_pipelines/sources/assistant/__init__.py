@@ -7,42 +7,59 @@ only where it is alone. Other programs save one conversation in the same form, a
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from relrag_pipelines.records import Failure, Json
+from relrag_pipelines.records import Failure
 from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.assistant import chatgpt, claude
 from relrag_pipelines.sources.chats import export_files
 from relrag_pipelines.sources.chats.export_files import ExportFiles, Item
-from relrag_pipelines.sources.chats.json_chats import damage_failure, read_messages
-from relrag_pipelines.sources.chats.json_stream import Damage, Items, JsonStream, parse_item
+from relrag_pipelines.sources.chats.json_chats import (
+    LONGEST_CONVERSATION,
+    OpenFile,
+    damage_failure,
+    read_messages,
+    whole_items,
+)
+from relrag_pipelines.sources.chats.json_stream import Damage, Items, parse_item
 from relrag_pipelines.sources.chats.message import Conversation
 from relrag_pipelines.sources.formats.json_fields import WrongValueError, type_of
 
 _KIND = "assistant"
-_LONGEST = 2**26
-"""bytes of a conversation, above which it is left out"""
 _BEGINNING = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*([\[{])")
 _PAGE = re.compile(rb"<title>ChatGPT Data Export</title>.*?\bjsonData\s*=\s*(?=\[)", re.DOTALL)
 """the page of ChatGPT's export, up to the array in its script"""
 
-Part = tuple[int, Json] | Damage
+_FURTHER_FILES = frozenset(
+    {"user.json", "users.json", "user_settings.json", "message_feedback.json", "shared_conversations.json"}
+    | {"model_comparisons.json", "projects.json", "memories.json", "group_chats.json", "shopping.json", "sora.json"}
+)
+"""what both exports hold beside conversations, and nothing reads"""
+
+Part = tuple[int, Any] | Damage
 """a conversation with its place in the file, from 1, or a fault"""
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Item]:
     """The messages of a unit, and the files that were sent with them."""
-    if not _is_named_as_page(unit.file):
-        yield from export_files.read_export(unit, reading, _holds_messages, _read_file)
-    elif not any(unit.file.parent.glob("conversations*.json")):
-        yield from export_files.read_export(unit, reading, _is_page, _read_file)
+    is_page = _is_named_as_page(unit.file)
+    if not ((is_page or unit.file.name in _FURTHER_FILES) and _is_beside_conversations(unit.file)):
+        yield from export_files.read_export(unit, reading, _is_page if is_page else _holds_messages, _read_file)
 
 
 def recognise(file: Path) -> bool:
-    """Whether a file begins like an export, or one in a zip does."""
+    """Whether a file begins like an export, or one in a zip does, or is a further file of one."""
+    if file.name in _FURTHER_FILES and _is_beside_conversations(file):
+        return True
     return export_files.recognises(file, _is_page if _is_named_as_page(file) else _holds_messages)
+
+
+def _is_beside_conversations(file: Path) -> bool:
+    return any(file.parent.glob("conversations*.json"))
 
 
 def _is_named_as_page(file: Path) -> bool:
@@ -61,7 +78,8 @@ def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[
     head, member = export_files.head(files, path), files.member(path)
     beginning, page = _BEGINNING.match(head), _PAGE.search(head)
     is_object = beginning is not None and beginning[1] == b"{"
-    parts = _object(files, path) if is_object else _array(files, path, page.end() if page else 0)
+    open_file = functools.partial(files.open, path)
+    parts = _object(open_file) if is_object else whole_items(open_file, page.end() if page else 0)
     format_ = claude if claude.is_export(head) else chatgpt
     reader = format_.Messages(files, str(PurePosixPath(path).parent), reading.owner or "Me")
     for part in parts:
@@ -71,21 +89,10 @@ def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[
             yield from _conversation(reader, part, files.location(path), member, reading)
 
 
-def _array(files: ExportFiles, path: str, begins: int) -> Iterator[Part]:
-    """The conversations of an array that begins at that offset."""
-    with files.open(path) as stream:
-        stream.read(begins)
-        for event in JsonStream(stream, longest=_LONGEST).events():
-            if isinstance(event, Items):
-                yield from enumerate(event.items, event.first)
-            elif isinstance(event, Damage):
-                yield event
-
-
-def _object(files: ExportFiles, path: str) -> Iterator[Part]:
+def _object(open_file: OpenFile) -> Iterator[Part]:
     """The conversation that a file is."""
-    with files.open(path) as stream:
-        data = stream.read(_LONGEST + 1)
+    with open_file() as stream:
+        data = stream.read(LONGEST_CONVERSATION)
     try:
         yield 1, parse_item(data)
     except (ValueError, RecursionError):
@@ -94,7 +101,7 @@ def _object(files: ExportFiles, path: str) -> Iterator[Part]:
 
 
 def _conversation(
-    reader: chatgpt.Messages | claude.Messages, part: tuple[int, Json], location: str, member: str, reading: ReadContext
+    reader: chatgpt.Messages | claude.Messages, part: tuple[int, Any], location: str, member: str, reading: ReadContext
 ) -> Iterator[Item]:
     ordinal, fields = part
     name = f"{member} conversation {ordinal}".strip()

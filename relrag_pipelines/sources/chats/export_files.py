@@ -25,6 +25,8 @@ HEAD = 2**18
 _HASHED_BYTES = 100 * 2**20
 _BLOCK = 2**18
 _TEXTS = (".json", ".jsonl", ".ndjson", ".html", ".htm", ".xml", ".txt")
+_TABLES_AND_SCRIPTS = (".csv", ".js")
+"""suffixes of files that may hold messages too; most hold something else"""
 _EXAMINED = 2_000
 """files of a zip that are read to identify its kind"""
 
@@ -141,7 +143,7 @@ def read_export(unit: Unit, reading: ReadContext, holds_messages: HoldsMessages,
             yield from files.failures
             texts = [name for name in files.names if _is_text(name)]
             names = [name for name in texts if holds_messages(name, head(files, name))]
-            long_names = [name for name in texts if name not in names and files.size(name) > HEAD]
+            long_names = [name for name in texts if name not in names and _is_too_long(files, name)]
             yield from (_not_recognised(name) for name in long_names if not isinstance(files, FolderFiles))
             for name in names:
                 items = read_file(files, name, reading)
@@ -183,7 +185,12 @@ def _any_holds_messages(archive: safe_zip.SafeZip | SafeTar, holds_messages: Hol
 
 
 def _is_text(name: str) -> bool:
-    return name.lower().endswith(_TEXTS)
+    return name.lower().endswith((*_TEXTS, *_TABLES_AND_SCRIPTS))
+
+
+def _is_too_long(files: ExportFiles, name: str) -> bool:
+    """Whether messages may begin behind what was examined of a text."""
+    return name.lower().endswith(_TEXTS) and files.size(name) > HEAD
 
 
 def head(files: ExportFiles, path: str) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from relrag_pipelines.sources import KINDS
 from tests import ROOT
 from tests.sources.connector import packed, read
 
@@ -88,6 +89,16 @@ def test_in_a_zip_the_page_is_not_read_a_second_time(tmp_path: Path) -> None:
     records, failures = read("assistant", file)
     assert (len(records), failures) == (13, [])
     assert "export.zip!file-Plan77-pruning-plan.txt" in [record.locations[0] for record in records]
+
+
+def test_further_files_of_an_export_are_no_failures(tmp_path: Path) -> None:
+    shutil.copy(SAMPLE / "conversations.json", tmp_path)
+    file = tmp_path / "user.json"
+    file.write_text('{"id": "user-1", "email": "dana@levi.example"}')
+    assert KINDS["assistant"].recognise(file)
+    assert read("assistant", file) == ([], [])
+    (tmp_path / "conversations.json").unlink()
+    assert not KINDS["assistant"].recognise(file)
 
 
 @pytest.mark.parametrize(
