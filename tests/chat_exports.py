@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import sqlite3
@@ -261,6 +262,17 @@ def twitter(messages: Sequence[Said], title: str) -> Files:
     return {f"twitter {title}/data/tweets.js": b"window.YTD.tweets.part0 = " + _json(rows)}
 
 
+def linkedin(messages: Sequence[Said], title: str) -> Files:
+    out = io.StringIO()
+    rows = csv.writer(out)
+    rows.writerow(["CONVERSATION ID", "CONVERSATION TITLE", "FROM", "SENDER PROFILE URL", "TO", "DATE", "SUBJECT",
+                   "CONTENT", "FOLDER"])  # fmt: skip
+    for said in messages:
+        date = f"{datetime.fromtimestamp(said.ts, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        rows.writerow(["2-abc", title, said.sender, "", "", date, "", said.text, "INBOX"])
+    return {f"LinkedIn {title}/messages.csv": out.getvalue().encode()}
+
+
 WRITERS: dict[str, Callable[[Sequence[Said], str], Files]] = {
     "telegram": telegram,
     "slack": slack,
@@ -274,6 +286,7 @@ WRITERS: dict[str, Callable[[Sequence[Said], str], Files]] = {
     "imessage": imessage,
     "assistant": assistant,
     "twitter": twitter,
+    "linkedin": linkedin,
 }
 """kind -> what writes messages of a chat with that title"""
 

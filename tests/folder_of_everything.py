@@ -191,6 +191,9 @@ def make(folder: Path) -> None:
     copy("teams/messages.json", "Documents/teams/messages.json")
     copy("imessage", "Documents/Messages")
     copy("twitter", "Downloads/twitter-2024-03-08")
+    copy("sms/Takeout/Voice", "Documents/Voice")
+    linkedin = {file.name: file.read_bytes() for file in (SAMPLES / "linkedin").iterdir()}
+    put("Downloads/Basic_LinkedInDataExport.zip", zipped(linkedin))
     copy("assistant", "Documents/assistants")
     copy("photos/Chata", "Pictures/Chata")
     put("Mail/profile/Mail/Local Folders/Inbox", _MBOX.format(name="thunderbird"))

@@ -30,6 +30,7 @@ RECORDS = {
     "imessage": 10,
     "instagram": 5,
     "jsonl": 1,
+    "linkedin": 4,
     "meeting": 1,
     "messenger": 11,
     "notes": 5,
