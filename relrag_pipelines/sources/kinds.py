@@ -380,9 +380,9 @@ KINDS = {
         ),
         Kind(
             "notes",
-            "notes: vaults of Obsidian, Google Keep, Apple Notes, Evernote, Notion; folders, or zips of them",
-            3,
-            (".enex", ".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
+            "notes: Obsidian, Google Keep, Apple Notes, Evernote, Notion, Joplin, Kindle clippings; folders, or zips",
+            4,
+            (".enex", ".jex", ".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
             (_NOTE,),
             "notes",
             ("timezone", *_PARSER),

@@ -33,7 +33,7 @@ RECORDS = {
     "linkedin": 4,
     "meeting": 1,
     "messenger": 11,
-    "notes": 5,
+    "notes": 9,
     "photos": 6,
     "signal": 6,
     "slack": 12,
