@@ -35,7 +35,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Item]:
 
 
 def recognise(file: Path) -> bool:
-    """Whether a file begins like messages.csv, or one in a zip does."""
+    """Whether a file begins like messages.csv."""
     return export_files.recognises(file, _holds_messages)
 
 
