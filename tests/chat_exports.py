@@ -230,7 +230,7 @@ def imessage(messages: Sequence[Said], title: str) -> Files:
     return {f"Messages {title}/chat.db": database(MESSAGES_TABLES, tables)}
 
 
-def assistant(messages: Sequence[Said], title: str) -> Files:
+def ai_chat(messages: Sequence[Said], title: str) -> Files:
     nodes: dict[str, Any] = {"n0": {"id": "n0", "message": None, "parent": None, "children": ["n1"]}}
     for place, said in enumerate(messages, 1):
         message = {
@@ -284,7 +284,7 @@ WRITERS: dict[str, Callable[[Sequence[Said], str], Files]] = {
     "discord": discord,
     "google_chat": google_chat,
     "imessage": imessage,
-    "assistant": assistant,
+    "ai_chat": ai_chat,
     "twitter": twitter,
     "linkedin": linkedin,
 }

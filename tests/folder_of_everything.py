@@ -196,7 +196,7 @@ def make(folder: Path) -> None:
     copy("sms/Takeout/Voice", "Documents/Voice")
     linkedin = {file.name: file.read_bytes() for file in (SAMPLES / "linkedin").iterdir()}
     put("Downloads/Basic_LinkedInDataExport.zip", zipped(linkedin))
-    copy("assistant", "Documents/assistants")
+    copy("ai_chat", "Documents/assistants")
     copy("photos/Chata", "Pictures/Chata")
     put("Mail/profile/Mail/Local Folders/Inbox", _MBOX.format(name="thunderbird"))
     put("Mail/profile/Mail/Local Folders/Inbox.msf", '// <!-- <mdb:mork:z v="1.4"/> -->')

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path, PurePosixPath
@@ -89,25 +89,35 @@ def _read_posts(files: ExportFiles, path: str, offset: int, reading: ReadContext
 
 def _post(files: ExportFiles, folder: str, name: str, item: Json, position: int) -> Message:
     if note := mapping(item, "noteTweet"):
-        text = string(mapping(note, "core"), "text")
-        own_id = f"note:{identifier(note, 'noteTweetId')}"
-        return Message(own_id, text, name, _time(note, "createdAt"), f"M{position}")
+        return _long_post(note, name, position)
     post = mapping(item, "tweet") or item
     entities = mapping(post, "entities")
-    own_id = identifier(post, "id_str" if "id_str" in post else "id")
     media = objects(mapping(post, "extended_entities"), "media") or objects(entities, "media")
-    text = html.unescape(_with_addresses(string(post, "full_text") or string(post, "text"), objects(entities, "urls")))
-    for row in media:  # the link to a picture is no text of the post
-        text = text.replace(string(row, "url"), "") if row.get("url") else text
-    message = Message(own_id, text.rstrip(), name, _post_time(post), f"M{position}", extra={})
+    own_id = identifier(post, "id_str" if "id_str" in post else "id")
+    text = _post_text(post, [*objects(entities, "urls"), *({"url": row.get("url"), "is_media": True} for row in media)])
+    message = Message(own_id, text, name, _post_time(post), f"M{position}", extra={})
     message.reply_to = string(post, "in_reply_to_status_id_str")
     names = dict.fromkeys(string(person, "name") for person in objects(entities, "user_mentions"))
     message.people = tuple(NamedPerson("mentioned", person) for person in names if person)
     if repost := _REPOST.match(text):
         message.extra = {"forwarded_from": f"@{repost[1]}"}
-    addresses = [string(row, "media_url_https") or string(row, "media_url") for row in media]
-    message.files = tuple(_files(files, f"{folder}/tweets_media", own_id, addresses))
+    message.files = tuple(_files(files, f"{folder}/tweets_media", own_id, map(_media_address, media)))
     return message
+
+
+def _long_post(note: Json, name: str, position: int) -> Message:
+    own_id = f"note:{identifier(note, 'noteTweetId')}"
+    return Message(own_id, string(mapping(note, "core"), "text"), name, _time(note, "createdAt"), f"M{position}")
+
+
+def _post_text(post: Json, links: list[Json]) -> str:
+    """The text of a post with its links in full; the link to a picture is no part of it."""
+    text = string(post, "full_text") or string(post, "text")
+    return html.unescape(_with_addresses(text, links)).rstrip()
+
+
+def _media_address(row: Json) -> str:
+    return string(row, "media_url_https") or string(row, "media_url")
 
 
 def _post_time(post: Json) -> int | None:
@@ -128,15 +138,19 @@ def _time(item: Json, name: str) -> int | None:
         return None
 
 
-def _with_addresses(text: str, urls: list[Json]) -> str:
-    """A text with the addresses that its short links lead to."""
-    for row in urls:
+def _with_addresses(text: str, links: list[Json]) -> str:
+    """A text with the addresses that its short links lead to, and without links to media."""
+    for row in links:
         if short := string(row, "url"):
-            text = text.replace(short, string(row, "expanded_url") or string(row, "expanded") or short)
+            text = text.replace(short, "" if "is_media" in row else _full_address(row) or short)
     return text
 
 
-def _files(files: ExportFiles, folder: str, own_id: str, addresses: list[str]) -> Iterator[SentFile]:
+def _full_address(row: Json) -> str:
+    return string(row, "expanded_url") or string(row, "expanded")
+
+
+def _files(files: ExportFiles, folder: str, own_id: str, addresses: Iterable[str]) -> Iterator[SentFile]:
     for address in addresses:
         if name := PurePosixPath(address.partition("?")[0]).name:
             yield sent_file(files, f"{own_id}-{name}", folder, name)
@@ -209,8 +223,8 @@ class _Chats:
             extra |= {"edited": True} | changed(max(seconds(edit.get("createdAtSec")) or 0 for edit in edits))
         if reactions := objects(row, "reactions"):
             extra["reactions"] = [
-                {"emoji": string(one, "reactionKey"), "count": 1, "from": [self._name(string(one, "senderId"))]}
-                for one in reactions
+                {"emoji": string(row, "reactionKey"), "count": 1, "from": [self._name(string(row, "senderId"))]}
+                for row in reactions
             ]
 
     def _notice(self, item: Json, position: int) -> Message | None:
@@ -221,7 +235,7 @@ class _Chats:
             return None
         who, ts = self._name(string(row, "initiatingUserId")), _time(row, "createdAt")
         ids = joined.get("userIds")
-        people = ", ".join(self._name(one) for one in (ids if type(ids) is list else []) if type(one) is str)
+        people = ", ".join(map(self._name, map(str, ids))) if type(ids) is list else ""
         text = f"{who} named the conversation “{string(named, 'name')}”" if named else f"{who} added {people}"
         own_id = self._reading.hash(f"{string(row, 'createdAt')} {text}")
         return Message(own_id, text, None, ts, f"M{position}")

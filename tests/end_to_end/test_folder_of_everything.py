@@ -16,7 +16,7 @@ from relrag_query.cli.commands.init import init
 from tests import archive, folder_of_everything
 
 RECORDS = {
-    "assistant": 20,
+    "ai_chat": 20,
     "bank": 11,
     "calendar": 10,
     "call_recording": 1,

@@ -72,15 +72,24 @@ def _property(column: str) -> str:
 def _card(names: list[str], row: Row) -> VCard:
     cells = dict(zip(names, (cell.strip() for cell in row.cells), strict=False))
     card = VCard(row.line, bad_lines=int(row.is_open))
-    parts = (next((cells[name] for name in part if cells.get(name)), "") for part in _PARTS_OF_NAMES)
-    if full := " ".join(filter(None, parts)):
+    if full := _full_name(cells):
         card.properties.append(Property("FN", full))
     for column, cell in cells.items():
-        if name := _property(column):
-            card.properties += [Property(name, _escaped(value)) for value in cell.split(_SEVERAL) if value]
-    if connected := cells.get(_CONNECTED):
-        card.properties.append(Property("NOTE", f"connected on LinkedIn on {connected}"))
+        card.properties += _properties(column, cell)
     return card
+
+
+def _full_name(cells: dict[str, str]) -> str:
+    parts = (next((cells[name] for name in part if cells.get(name)), "") for part in _PARTS_OF_NAMES)
+    return " ".join(filter(None, parts))
+
+
+def _properties(column: str, cell: str) -> list[Property]:
+    """The properties that a cell states."""
+    if column == _CONNECTED:
+        return [Property("NOTE", f"connected on LinkedIn on {cell}")] if cell else []
+    name = _property(column)
+    return [Property(name, _escaped(value)) for value in cell.split(_SEVERAL) if name and value]
 
 
 def _escaped(value: str) -> str:

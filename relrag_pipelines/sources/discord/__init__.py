@@ -41,8 +41,6 @@ def _holds_messages(path: str, head: bytes) -> bool:
 
 def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
     is_package = data_package.is_export(export_files.head(files, path))
-    return (
-        data_package.read(_KIND, files, path, reading)
-        if is_package
-        else chat_exporter.read(_KIND, files, path, reading)
-    )
+    if is_package:
+        return data_package.read(_KIND, files, path, reading)
+    return chat_exporter.read(_KIND, files, path, reading)

@@ -51,7 +51,7 @@ def _clipping(lines: list[str], position: int, member: Member, reading: ReadCont
     text = "\n".join(lines[2:]).strip()
     if not text:
         return
-    place, _, date = about.rpartition("|")
+    page, _, date = about.rpartition("|")
     ts = _time(date, reading.timezone)
     yield Record(
         source_id=reading.hash(f"clipping {title} {about}"),
@@ -65,7 +65,7 @@ def _clipping(lines: list[str], position: int, member: Member, reading: ReadCont
         source_uri=member.location,
         locations=[f"{member.location}#N{position}"],
         numbers=reference_numbers.find_reference_numbers(text),
-        extra={"place": place.strip()} if place.strip() else {},
+        extra={"place": page.strip()} if page.strip() else {},
     )
 
 

@@ -40,6 +40,10 @@ class Item:
         """`1` for a note."""
         return self.fields.get("type_", "")
 
+    def time(self, name: str) -> int | None:
+        """A time of it, seconds UTC, as the user set it; None where there is none."""
+        return _time(self.fields.get(f"user_{name}") or self.fields.get(name, ""))
+
 
 @dataclass
 class _Names:
@@ -131,14 +135,9 @@ def note(item: Item, location: str, name: str, reading: ReadContext, labels: lis
         why = "the note is encrypted; let Joplin decrypt it, and export it again"
         return Failure(name, "encrypted", why)
     text = _LINK.sub(r"\1", f"{item.title}\n\n{item.text}").strip()
-    linked = dict.fromkeys(target for _, target in _LINK.findall(item.text))
-    created = _time(item.fields.get("user_created_time") or item.fields.get("created_time", ""))
-    updated = _time(item.fields.get("user_updated_time") or item.fields.get("updated_time", ""))
+    created, updated = item.time("created_time"), item.time("updated_time")
     ts = created if updated is None else updated
-    extra = {
-        "labels": labels,
-        "references": [f"notes:{reading.hash(f'joplin {target}')}" for target in linked],
-    }
+    extra = {"labels": labels, "references": _references(item, reading)}
     return Record(
         source_id=reading.hash(f"joplin {item.fields.get('id', name)}"),
         text=text,
@@ -154,6 +153,12 @@ def note(item: Item, location: str, name: str, reading: ReadContext, labels: lis
         numbers=reference_numbers.find_reference_numbers(text),
         extra={key: values for key, values in extra.items() if values} | changed(updated),
     )
+
+
+def _references(item: Item, reading: ReadContext) -> list[str]:
+    """The notes that a note links to."""
+    linked = dict.fromkeys(target for _, target in _LINK.findall(item.text))
+    return [f"notes:{reading.hash(f'joplin {target}')}" for target in linked]
 
 
 def _time(text: str) -> int | None:

@@ -112,16 +112,20 @@ def _message(source: str, owner: str, position: int) -> Message:
 
 def _call(source: str, people: dict[str, str], owner: str) -> Message:
     """The notice of a call; of a voice message what was said."""
-    tags, transcript = _TAG.findall(source), _TRANSCRIPT.search(source)
-    kind = next((_CALLS[tag] for tag in tags if tag in _CALLS), "")
     name = ", ".join(people.values()) or "unknown"
-    if transcript and (text := _plain(transcript)):
-        said_by = tuple(NamedPerson("sender", f"{name} {number}") for number, name in people.items() if name != number)
-        return Message("", text, name, _time(source), "M1", people=said_by, to=(owner,), extra={"voice_message": True})
+    if text := _plain(_TRANSCRIPT.search(source)):
+        callers = tuple(NamedPerson("sender", f"{name} {number}") for number, name in people.items() if name != number)
+        return Message("", text, name, _time(source), "M1", people=callers, to=(owner,), extra={"voice_message": True})
+    kind = next((_CALLS[tag] for tag in _TAG.findall(source) if tag in _CALLS), "")
+    text = call_text(kind, name, owner, str(_seconds(source)))
+    return Message("", text, None, _time(source), "M1", extra={"call": True})
+
+
+def _seconds(source: str) -> int:
+    """How long a call took; 0 where the page does not tell."""
     duration = _DURATION.search(source)
     hours, minutes, seconds = (int(part or 0) for part in duration.groups()) if duration else (0, 0, 0)
-    text = call_text(kind, name, owner, str(hours * 3600 + minutes * 60 + seconds))
-    return Message("", text, None, _time(source), "M1", extra={"call": True})
+    return hours * 3600 + minutes * 60 + seconds
 
 
 def _plain(match: re.Match[str] | None) -> str:

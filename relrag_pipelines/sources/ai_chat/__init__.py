@@ -15,7 +15,7 @@ from typing import Any
 
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources import ReadContext, Unit
-from relrag_pipelines.sources.assistant import chatgpt, claude
+from relrag_pipelines.sources.ai_chat import chatgpt, claude
 from relrag_pipelines.sources.chats import export_files
 from relrag_pipelines.sources.chats.export_files import ExportFiles, Item
 from relrag_pipelines.sources.chats.json_chats import (
@@ -29,7 +29,7 @@ from relrag_pipelines.sources.chats.json_stream import Damage, Items, parse_item
 from relrag_pipelines.sources.chats.message import Conversation
 from relrag_pipelines.sources.formats.json_fields import WrongValueError, type_of
 
-_KIND = "assistant"
+_KIND = "ai_chat"
 _BEGINNING = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*([\[{])")
 _PAGE = re.compile(rb"<title>ChatGPT Data Export</title>.*?\bjsonData\s*=\s*(?=\[)", re.DOTALL)
 """the page of ChatGPT's export, up to the array in its script"""

@@ -13,7 +13,7 @@ from relrag_pipelines.sources import KINDS
 from tests import ROOT
 from tests.sources.connector import packed, read
 
-SAMPLE = ROOT / "examples" / "samples" / "assistant" / "chatgpt"
+SAMPLE = ROOT / "examples" / "samples" / "ai_chat" / "chatgpt"
 
 
 def conversation(**changes: Any) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def conversation(**changes: Any) -> dict[str, Any]:
 
 
 def texts(file: Path) -> list[str]:
-    return [record.text for record in read("assistant", file)[0] if record.text]
+    return [record.text for record in read("ai_chat", file)[0] if record.text]
 
 
 def test_the_branch_that_is_shown_is_read_and_neither_tools_nor_instructions() -> None:
@@ -40,7 +40,7 @@ def test_the_branch_that_is_shown_is_read_and_neither_tools_nor_instructions() -
 
 
 def test_files_are_found_by_their_id_and_their_name() -> None:
-    records, _ = read("assistant", SAMPLE / "conversations.json")
+    records, _ = read("ai_chat", SAMPLE / "conversations.json")
     files = {record.file_name: record.locations[0] for record in records if record.file_name}
     assert files == {
         "branches.jpg": "conversations.json#C1M7",
@@ -70,23 +70,23 @@ def test_a_tree_that_runs_in_a_circle_ends(tmp_path: Path) -> None:
 def test_a_conversation_that_another_program_saved_is_an_object(tmp_path: Path) -> None:
     file = tmp_path / "Pruning.json"
     file.write_text(json.dumps(conversation(), indent=2))
-    whole, _ = read("assistant", SAMPLE / "conversations.json")
-    alone, failures = read("assistant", file)
+    whole, _ = read("ai_chat", SAMPLE / "conversations.json")
+    alone, failures = read("ai_chat", file)
     assert [record.source_id for record in alone] == [record.source_id for record in whole][:10]
     assert failures == []
 
 
 def test_the_page_is_read_where_it_is_alone(tmp_path: Path) -> None:
-    whole, _ = read("assistant", SAMPLE / "conversations.json")
+    whole, _ = read("ai_chat", SAMPLE / "conversations.json")
     page = Path(shutil.copy(SAMPLE / "chat.html", tmp_path))
-    assert [record.source_id for record in read("assistant", page)[0]] == [record.source_id for record in whole]
+    assert [record.source_id for record in read("ai_chat", page)[0]] == [record.source_id for record in whole]
     shutil.copy(SAMPLE / "conversations.json", tmp_path / "conversations-000.json")
-    assert read("assistant", page) == ([], [])
+    assert read("ai_chat", page) == ([], [])
 
 
 def test_in_a_zip_the_page_is_not_read_a_second_time(tmp_path: Path) -> None:
     file = packed(tmp_path / "export.zip", {path.name: path.read_bytes() for path in SAMPLE.iterdir()})
-    records, failures = read("assistant", file)
+    records, failures = read("ai_chat", file)
     assert (len(records), failures) == (13, [])
     assert "export.zip!file-Plan77-pruning-plan.txt" in [record.locations[0] for record in records]
 
@@ -95,10 +95,10 @@ def test_further_files_of_an_export_are_no_failures(tmp_path: Path) -> None:
     shutil.copy(SAMPLE / "conversations.json", tmp_path)
     file = tmp_path / "user.json"
     file.write_text('{"id": "user-1", "email": "dana@levi.example"}')
-    assert KINDS["assistant"].recognise(file)
-    assert read("assistant", file) == ([], [])
+    assert KINDS["ai_chat"].recognise(file)
+    assert read("ai_chat", file) == ([], [])
     (tmp_path / "conversations.json").unlink()
-    assert not KINDS["assistant"].recognise(file)
+    assert not KINDS["ai_chat"].recognise(file)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_damaged_conversation_is_a_failure_and_the_others_are_read(
 ) -> None:
     file = tmp_path / "conversations.json"
     file.write_text(json.dumps(content))
-    records, failures = read("assistant", file)
+    records, failures = read("ai_chat", file)
     assert [failure.fault for failure in failures] == faults
     assert [failure.location for failure in failures] == ["conversation 1"]
     assert len(records) == 10
@@ -123,6 +123,6 @@ def test_a_damaged_conversation_is_a_failure_and_the_others_are_read(
 def test_a_file_that_is_cut_has_not_been_read_to_its_end(tmp_path: Path) -> None:
     file = tmp_path / "conversations.json"
     file.write_bytes((SAMPLE / "conversations.json").read_bytes()[:-900])
-    records, failures = read("assistant", file)
+    records, failures = read("ai_chat", file)
     assert len(records) == 10
     assert [(failure.fault, failure.whole_unit) for failure in failures] == [("truncated", True)]
