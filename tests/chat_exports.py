@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import sqlite3
@@ -229,6 +230,49 @@ def imessage(messages: Sequence[Said], title: str) -> Files:
     return {f"Messages {title}/chat.db": database(MESSAGES_TABLES, tables)}
 
 
+def ai_chat(messages: Sequence[Said], title: str) -> Files:
+    nodes: dict[str, Any] = {"n0": {"id": "n0", "message": None, "parent": None, "children": ["n1"]}}
+    for place, said in enumerate(messages, 1):
+        message = {
+            "id": f"m{said.number}",
+            "author": {"role": "user", "name": None},
+            "create_time": said.ts + 0.5,
+            "content": {"content_type": "text", "parts": [said.text]},
+            "metadata": {},
+            "recipient": "all",
+        }
+        nodes[f"n{place}"] = {"id": f"n{place}", "message": message, "parent": f"n{place - 1}", "children": []}
+    times = {"create_time": messages[0].ts, "update_time": messages[-1].ts} if messages else {}
+    chat = {"title": title, **times, "mapping": nodes, "current_node": f"n{len(messages)}", "conversation_id": "c-12"}
+    return {f"ChatGPT {title}/conversations.json": _json([chat], None)}
+
+
+def twitter(messages: Sequence[Said], title: str) -> Files:
+    rows = [
+        {
+            "tweet": {
+                "id_str": str(10**18 + said.number),
+                "created_at": f"{datetime.fromtimestamp(said.ts, UTC):%a %b %d %H:%M:%S +0000 %Y}",
+                "full_text": said.text.replace("&", "&amp;").replace("<", "&lt;"),
+                "entities": {"user_mentions": [{"name": said.sender, "screen_name": "x", "id_str": said.sender}]},
+            }
+        }
+        for said in messages
+    ]
+    return {f"twitter {title}/data/tweets.js": b"window.YTD.tweets.part0 = " + _json(rows)}
+
+
+def linkedin(messages: Sequence[Said], title: str) -> Files:
+    out = io.StringIO()
+    rows = csv.writer(out)
+    rows.writerow(["CONVERSATION ID", "CONVERSATION TITLE", "FROM", "SENDER PROFILE URL", "TO", "DATE", "SUBJECT",
+                   "CONTENT", "FOLDER"])  # fmt: skip
+    for said in messages:
+        date = f"{datetime.fromtimestamp(said.ts, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        rows.writerow(["2-abc", title, said.sender, "", "", date, "", said.text, "INBOX"])
+    return {f"LinkedIn {title}/messages.csv": out.getvalue().encode()}
+
+
 WRITERS: dict[str, Callable[[Sequence[Said], str], Files]] = {
     "telegram": telegram,
     "slack": slack,
@@ -240,6 +284,9 @@ WRITERS: dict[str, Callable[[Sequence[Said], str], Files]] = {
     "discord": discord,
     "google_chat": google_chat,
     "imessage": imessage,
+    "ai_chat": ai_chat,
+    "twitter": twitter,
+    "linkedin": linkedin,
 }
 """kind -> what writes messages of a chat with that title"""
 

@@ -190,6 +190,13 @@ def make(folder: Path) -> None:
     copy("discord", "Documents/discord")
     copy("teams/messages.json", "Documents/teams/messages.json")
     copy("imessage", "Documents/Messages")
+    copy("twitter", "Downloads/twitter-2024-03-08")
+    copy("notes/Joplin/kitchen.jex", "Documents/kitchen.jex")
+    copy("notes/Kindle/My Clippings.txt", "Documents/My Clippings.txt")
+    copy("sms/Takeout/Voice", "Documents/Voice")
+    linkedin = {file.name: file.read_bytes() for file in (SAMPLES / "linkedin").iterdir()}
+    put("Downloads/Basic_LinkedInDataExport.zip", zipped(linkedin))
+    copy("ai_chat", "Documents/assistants")
     copy("photos/Chata", "Pictures/Chata")
     put("Mail/profile/Mail/Local Folders/Inbox", _MBOX.format(name="thunderbird"))
     put("Mail/profile/Mail/Local Folders/Inbox.msf", '// <!-- <mdb:mork:z v="1.4"/> -->')

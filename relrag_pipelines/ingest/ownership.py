@@ -13,7 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from relrag_pipelines.files.regular_files import may_open
@@ -154,8 +154,10 @@ def _is_unchanged(candidate: CandidateSource, file: Path, states: Mapping[str, U
 
 
 def _suffixes(source: Source) -> set[str]:
+    """The last suffixes of all files that a source may read."""
     kind = KINDS[source.kind]
-    return {*kind.suffixes, *kind.companions}
+    names = (f"name{ending}" for ending in (*kind.suffixes, *kind.companions, *kind.patterns))
+    return {PurePosixPath(name).suffix.lower() for name in names} - {""}
 
 
 def _stems(folder: Path) -> Counter[str]:

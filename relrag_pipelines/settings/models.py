@@ -423,8 +423,9 @@ class Settings(BaseModel):
 
     ocr: Literal["", "tesseract"] = Field(
         "",
-        description="`tesseract`: pages of PDFs without text, and pictures in mails and office documents, are read by "
-        "that program, which has to be installed (Debian: tesseract-ocr); empty: they are listed as not read",
+        description="`tesseract`: pages of PDFs without text, pictures in mails, office documents and chats, and those "
+        "that no camera took, are read by that program, which has to be installed (Debian: tesseract-ocr); empty: "
+        "scans and pictures in mails and documents are listed as not read",
     )
     ocr_languages: list[str] = Field(
         default_factory=list,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from relrag_pipelines.sources.kind import Kind, RecordType
 
 _PARSER = ("parser_max_seconds", "parser_max_bytes")
@@ -31,6 +33,8 @@ _MESSAGE = RecordType(
 
 _CHATS = "chat"
 """redaction policy of chats"""
+_CHAT_OPTIONS = ("timezone", *_OCR)
+"""options of kinds of chats whose exports hold pictures"""
 
 
 def _chat_types(kind: str) -> tuple[RecordType, RecordType]:
@@ -45,6 +49,12 @@ def _chat_types(kind: str) -> tuple[RecordType, RecordType]:
     )
     name = f"{kind}_attachment"
     return message, RecordType(name, "attachment of a chat", "attachments of a chat", channel=_CHATS, part_of=kind)
+
+
+def _chat_kind(name: str, meaning: str, version: int, suffixes: tuple[str, ...], **declared: Any) -> Kind:
+    """A kind that reads exports of chats, which may overlap; other files have their suffixes too."""
+    usual: dict[str, Any] = {"allows_duplicates": True, "shared_suffixes": True, "mutable": True}
+    return Kind(name, meaning, version, suffixes, _chat_types(name), _CHATS, **(usual | declared))
 
 
 _CALL = RecordType(
@@ -167,7 +177,7 @@ KINDS = {
                 ),
             ),
             "whatsapp",
-            ("timezone", "date_order", "owner"),
+            ("timezone", "date_order", "owner", *_OCR),
             patterns=("*msgstore*.db", "*msgstore*.db.crypt15", "*ChatStorage*.sqlite", "*.waha"),
             fetcher="whatsapp.waha_server",
             url_schemes=("https", "http"),
@@ -183,139 +193,127 @@ KINDS = {
             record_bytes=80,
             may_be_truncated=True,  # an export ends at 10,000 messages with media, at 40,000 without
         ),
-        Kind(
+        _chat_kind(
             "telegram",
             "chats exported from Telegram Desktop: result.json of a chat or of an account, pages of HTML, or a zip",
             2,
             (".json", ".html", ".htm", ".zip"),
-            _chat_types("telegram"),
-            _CHATS,
+            options=_CHAT_OPTIONS,
             record_bytes=400,
-            allows_duplicates=True,
-            shared_suffixes=True,
             references_below=True,
             context_names=("result.json",),
             references_units=True,
-            mutable=True,
         ),
-        Kind(
+        _chat_kind(
             "slack",
             "Slack's workspace export: the zip, or its folder with a file for each channel and day",
             2,
             (".json", ".zip"),
-            _chat_types("slack"),
-            _CHATS,
             record_bytes=400,
-            allows_duplicates=True,
-            shared_suffixes=True,
             context_names=("users.json", "channels.json", "groups.json", "mpims.json", "dms.json"),
-            mutable=True,
         ),
-        Kind(
+        _chat_kind(
             "messenger",
             'chats of Facebook Messenger: "Download your information" in JSON, as the zip or unpacked',
             3,
             (".json", ".zip"),
-            _chat_types("messenger"),
-            _CHATS,
+            options=_CHAT_OPTIONS,
             record_bytes=300,
-            allows_duplicates=True,
-            shared_suffixes=True,
             references_below=True,
-            mutable=True,
         ),
-        Kind(
+        _chat_kind(
             "instagram",
             'direct messages of Instagram: "Download your information" in JSON, as the zip or unpacked',
             3,
             (".json", ".zip"),
-            _chat_types("instagram"),
-            _CHATS,
+            options=_CHAT_OPTIONS,
             record_bytes=300,
-            allows_duplicates=True,
-            shared_suffixes=True,
             references_below=True,
-            mutable=True,
         ),
-        Kind(
+        _chat_kind(
             "sms",
-            "SMS, MMS and calls of Android, as SMS Backup & Restore saves them: .xml, or .zip of it",
-            3,
-            (".xml", ".zip"),
-            _chat_types("sms"),
-            _CHATS,
-            ("timezone", "owner"),
+            "SMS, MMS and calls: .xml or .zip of SMS Backup & Restore (Android), and Google Voice in Google Takeout",
+            4,
+            (".xml", ".html", ".zip"),
+            options=(*_CHAT_OPTIONS, "owner"),
             record_bytes=300,
-            allows_duplicates=True,
-            shared_suffixes=True,
-            mutable=True,
+            references_below=True,
         ),
-        Kind(
+        _chat_kind(
             "signal",
             "chats of Signal: signal-export's data.json, what signal-cli receives, and the plaintext backup",
             3,
             (".json", ".jsonl", ".xml", ".zip"),
-            _chat_types("signal"),
-            _CHATS,
-            ("timezone", "owner"),
+            options=(*_CHAT_OPTIONS, "owner"),
             record_bytes=300,
-            allows_duplicates=True,
-            shared_suffixes=True,
             references_below=True,
-            mutable=True,
         ),
-        Kind(
+        _chat_kind(
             "imessage",
             "iMessage and SMS of a Mac: chat.db of Messages, with its attachments",
             1,
             (".db",),
-            _chat_types("imessage"),
-            _CHATS,
-            ("owner",),
+            options=("owner", *_OCR),
             companions=(".db-wal",),
             record_bytes=600,
-            allows_duplicates=True,
-            shared_suffixes=True,
-            mutable=True,
         ),
-        Kind(
+        _chat_kind(
             "teams",
             "chats of Microsoft Teams (free) and Skype: messages.json of the export of personal data, or the .tar",
             2,
             (".json", ".zip", ".tar"),
-            _chat_types("teams"),
-            _CHATS,
             record_bytes=500,
-            allows_duplicates=True,
-            shared_suffixes=True,
-            mutable=True,
         ),
-        Kind(
+        _chat_kind(
             "discord",
-            "channels and direct messages of Discord, as DiscordChatExporter writes them in JSON",
-            2,
+            "channels and direct messages of Discord: JSON of DiscordChatExporter, and the data package",
+            3,
             (".json", ".zip"),
-            _chat_types("discord"),
-            _CHATS,
+            options=(*_CHAT_OPTIONS, "owner"),
+            patterns=("*messages.csv",),
+            context_names=("channel.json", "index.json", "user.json"),
             record_bytes=1500,
-            allows_duplicates=True,
-            shared_suffixes=True,
             references_below=True,
-            mutable=True,
         ),
-        Kind(
+        _chat_kind(
             "google_chat",
             "Google Chat in Google Takeout: messages.json of each conversation, Hangouts.json, or the zip",
             3,
             (".json", ".zip"),
-            _chat_types("google_chat"),
-            _CHATS,
+            options=_CHAT_OPTIONS,
             record_bytes=400,
-            allows_duplicates=True,
-            shared_suffixes=True,
             references_below=True,
             context_names=("group_info.json",),
-            mutable=True,
+        ),
+        _chat_kind(
+            "twitter",
+            "posts and direct messages of X (Twitter): the archive of an account, as the zip or unpacked",
+            1,
+            (".zip",),
+            options=(*_CHAT_OPTIONS, "owner"),
+            patterns=("*tweet*.js", "*direct-message*.js"),
+            record_bytes=1200,
+            references_below=True,
+            context_names=("account.js", "tweets.js", "tweet.js"),
+        ),
+        _chat_kind(
+            "linkedin",
+            "messages of LinkedIn: messages.csv of the copy of your data",
+            1,
+            ("messages.csv",),
+            options=("timezone", "owner"),
+            record_bytes=300,
+            mutable=False,
+        ),
+        _chat_kind(
+            "ai_chat",
+            "conversations with ChatGPT and Claude, as both export them: conversations.json, or the zip",
+            1,
+            (".json", ".zip", ".html"),
+            options=(*_CHAT_OPTIONS, "owner"),
+            record_bytes=3000,
+            references_below=True,
+            context_names=("conversations.json",),
         ),
         Kind(
             "call_recording",
@@ -332,9 +330,9 @@ KINDS = {
         ),
         Kind(
             "notes",
-            "notes: vaults of Obsidian, Google Keep, Apple Notes, Evernote, Notion; folders, or zips of them",
-            3,
-            (".enex", ".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
+            "notes: Obsidian, Google Keep, Apple Notes, Evernote, Notion, Joplin, Kindle clippings; folders, or zips",
+            4,
+            (".enex", ".jex", ".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
             (_NOTE,),
             "notes",
             ("timezone", *_PARSER),
@@ -356,9 +354,9 @@ KINDS = {
         ),
         Kind(
             "contacts",
-            "vCard files (.vcf) of versions 2.1, 3 and 4, with any number of contacts",
-            2,
-            (".vcf", ".vcard"),
+            "vCard files (.vcf) of versions 2.1, 3 and 4, and tables (.csv) of LinkedIn, Google and Outlook",
+            3,
+            (".vcf", ".vcard", ".csv"),
             (
                 RecordType("contact", "contact", tells="number", card=True, about_people=True),
                 _RELATIONSHIP,
@@ -439,7 +437,7 @@ KINDS = {
             (".jpg", ".jpeg", ".heic", ".heif", ".png", ".tif", ".tiff", ".webp", ".dng", ".zip"),
             (_PHOTO,),
             "photos",
-            ("timezone", *_PARSER),
+            ("timezone", *_OCR, *_PARSER),
             companions=(".json", ".xmp"),
             pairs_companions=True,
             one_record_per_unit=True,

@@ -16,13 +16,14 @@ from pathlib import Path, PurePosixPath
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Failure, Json, NamedPerson
-from relrag_pipelines.sources import ReadContext, Unit, sms
+from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.chats import export_files
 from relrag_pipelines.sources.chats.export_files import ExportFiles, Item, sent_file
 from relrag_pipelines.sources.chats.json_chats import mapping, objects, read_messages, seconds, string
 from relrag_pipelines.sources.chats.json_stream import Items, parse_item
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile
 from relrag_pipelines.sources.formats.versions import changed
+from relrag_pipelines.sources.sms import backup_xml
 
 _KIND = "signal"
 _MAX_LINE_BYTES = 2**23
@@ -44,8 +45,8 @@ def recognise(file: Path) -> bool:
 
 
 def _holds_messages(path: str, head: bytes) -> bool:
-    if sms.is_backup(head):
-        return sms.is_of_signal(head)
+    if backup_xml.is_backup(head):
+        return backup_xml.is_of_signal(head)
     return _begins_with(head, _CHAT_FIELDS) or _begins_with(head, _ENVELOPE_FIELDS)
 
 
@@ -63,8 +64,8 @@ def _message_id(hash_id: Callable[[str], str], ts: int | None, is_sent: bool, te
 
 def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
     head = export_files.head(files, path)
-    if sms.is_backup(head):
-        return sms.read_backup(_KIND, files, path, reading, functools.partial(_message_id, reading.hash), _KEY)
+    if backup_xml.is_backup(head):
+        return backup_xml.read_backup(_KIND, files, path, reading, functools.partial(_message_id, reading.hash), _KEY)
     return (
         _read_envelopes(files, path, reading)
         if _begins_with(head, _ENVELOPE_FIELDS)

@@ -12,7 +12,7 @@ from tests.sources.connector import read
 SAMPLES = ROOT / "examples" / "samples"
 KINDS_WITH_SAMPLES = [
     *("bank", "calendar", "discord", "google_chat", "instagram", "messenger", "signal", "slack", "sms", "tasks"),
-    *("teams", "telegram"),
+    *("teams", "telegram", "ai_chat", "twitter", "linkedin"),
 ]
 SHARES = (3, 20, 50, 80, 97)
 

@@ -189,8 +189,8 @@ def test_every_kind_recognises_its_own_and_nothing_else(tmp_path: Path, kind: st
     for name, write in chat_exports.WRITERS.items():
         ((path, content),) = write([chat_exports.Said(1, 1_705_000_000, "Dana Levi", "hello")], "Hiking").items()
         samples[name] = put(tmp_path, f"{name}/{path}", content)
-    # a chat is text too: the more particular kind wins
-    also = {"document": ["whatsapp", "document"]}
+    # chats are texts, tables and scripts too: the more particular kind wins
+    also = {"document": ["whatsapp", "document", "linkedin"], "code": ["code", "twitter"]}
     assert [
         name
         for name, file in samples.items()

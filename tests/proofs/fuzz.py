@@ -33,7 +33,7 @@ _SAMPLES = {
     "gmail": ("archive/mail",),
     "call_recording": ("archive/calls",),
     "meeting": ("archive/meetings",),
-    "contacts": ("archive/contacts",),
+    "contacts": ("archive/contacts", "samples/linkedin"),
     "document": ("samples/document", "archive/documents"),
     "jsonl": ("archive", "samples"),
 }

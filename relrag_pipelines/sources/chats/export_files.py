@@ -18,13 +18,18 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import UNREADABLE, CoveredInterval, ReadContext, Unit
 from relrag_pipelines.sources.chats.message import HASHED, SentFile
 from relrag_pipelines.sources.formats import safe_zip
+from relrag_pipelines.sources.formats.picture_text import is_picture, is_program_ready, read_text
 from relrag_pipelines.sources.formats.safe_tar import TAR, SafeTar, read_directory
 
 HEAD = 2**18
 """bytes that identify the kind of a file: before the first message there may be a long list of people"""
 _HASHED_BYTES = 100 * 2**20
+_READ_BYTES = 50 * 2**20
+"""bytes of a picture whose words are read"""
 _BLOCK = 2**18
 _TEXTS = (".json", ".jsonl", ".ndjson", ".html", ".htm", ".xml", ".txt")
+_TABLES_AND_SCRIPTS = (".csv", ".js")
+"""suffixes of files that may hold messages too; most hold something else"""
 _EXAMINED = 2_000
 """files of a zip that are read to identify its kind"""
 
@@ -34,9 +39,9 @@ Item = Record | Failure | CoveredInterval
 class FolderFiles:
     """The files of a source's folder, of which only the unit is read for messages."""
 
-    def __init__(self, unit: Unit, *, follow_links: bool = False) -> None:
-        self.names, self.failures = [unit.path], list[Failure]()
-        self._root, self._follow_links = unit.root, follow_links
+    def __init__(self, unit: Unit, reading: ReadContext) -> None:
+        self.names, self.failures, self.reading = [unit.path], list[Failure](), reading
+        self._root, self._follow_links = unit.root, reading.follow_links
 
     def has(self, path: str) -> bool:
         """Whether there is a file that may be opened."""
@@ -75,9 +80,9 @@ class FolderFiles:
 class ArchiveFiles:
     """The members of a zip or a tar archive."""
 
-    def __init__(self, unit: Unit, archive: safe_zip.SafeZip | SafeTar) -> None:
+    def __init__(self, unit: Unit, archive: safe_zip.SafeZip | SafeTar, reading: ReadContext) -> None:
         self.names = [name for name in archive.members if not _is_of_finder(name)]
-        self.failures = archive.failures
+        self.failures, self.reading = archive.failures, reading
         self._unit, self._archive = unit.path, archive
 
     def has(self, path: str) -> bool:
@@ -117,13 +122,13 @@ def _is_of_finder(name: str) -> bool:
 def open_export(unit: Unit, reading: ReadContext) -> Iterator[ExportFiles]:
     """The files of a unit; raises ZipRejected for an archive that cannot be trusted."""
     if unit.file.suffix.lower() == TAR:
-        yield ArchiveFiles(unit, read_directory(unit.file))
+        yield ArchiveFiles(unit, read_directory(unit.file), reading)
         return
     if unit.file.suffix.lower() != ".zip":
-        yield FolderFiles(unit, follow_links=reading.follow_links)
+        yield FolderFiles(unit, reading)
         return
     with safe_zip.open_archive(unit.file, reading.archive_max_ratio, reading.archive_max_bytes) as archive:
-        yield ArchiveFiles(unit, archive)
+        yield ArchiveFiles(unit, archive, reading)
 
 
 HoldsMessages = Callable[[str, bytes], bool]
@@ -141,7 +146,7 @@ def read_export(unit: Unit, reading: ReadContext, holds_messages: HoldsMessages,
             yield from files.failures
             texts = [name for name in files.names if _is_text(name)]
             names = [name for name in texts if holds_messages(name, head(files, name))]
-            long_names = [name for name in texts if name not in names and files.size(name) > HEAD]
+            long_names = [name for name in texts if name not in names and _is_too_long(files, name)]
             yield from (_not_recognised(name) for name in long_names if not isinstance(files, FolderFiles))
             for name in names:
                 items = read_file(files, name, reading)
@@ -183,7 +188,12 @@ def _any_holds_messages(archive: safe_zip.SafeZip | SafeTar, holds_messages: Hol
 
 
 def _is_text(name: str) -> bool:
-    return name.lower().endswith(_TEXTS)
+    return name.lower().endswith((*_TEXTS, *_TABLES_AND_SCRIPTS))
+
+
+def _is_too_long(files: ExportFiles, name: str) -> bool:
+    """Whether messages may begin behind what was examined of a text."""
+    return name.lower().endswith(_TEXTS) and files.size(name) > HEAD
 
 
 def head(files: ExportFiles, path: str) -> bytes:
@@ -216,7 +226,20 @@ def sent_file(files: ExportFiles, path: str, folder: str = "", name: str = "", c
     own = name or PurePosixPath(path).name or path
     if not path or not files.has(joined):
         return SentFile(own, content_type=content_type)
-    return SentFile(own, files.location(joined), digest(files, joined), content_type)
+    return SentFile(own, files.location(joined), digest(files, joined), content_type, _picture_text(files, joined))
+
+
+def _picture_text(files: ExportFiles, path: str) -> str:
+    """The words in a picture, where a program reads them; a damaged or huge one has none."""
+    if not is_program_ready(files.reading) or not is_picture(path):
+        return ""
+    try:
+        if files.size(path) > _READ_BYTES:
+            return ""
+        with files.open(path) as stream:
+            return read_text(stream.read(_READ_BYTES), path, files.reading).text
+    except (safe_zip.ZipRejected, OSError):  # the chat does not depend on it
+        return ""
 
 
 def digest(files: ExportFiles, path: str) -> str:

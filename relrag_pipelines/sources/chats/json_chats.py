@@ -16,6 +16,8 @@ from relrag_pipelines.sources.chats.json_stream import Begin, Damage, Items, Jso
 from relrag_pipelines.sources.chats.message import Conversation, Message, file_records, message_record
 from relrag_pipelines.sources.formats.json_fields import WrongValueError, type_of
 
+LONGEST_CONVERSATION = 2**26
+"""bytes of a conversation that is read as a whole, above which it is left out"""
 COUNT = "#"
 """the field with the number of messages of a conversation, where the file was read twice"""
 Piece = tuple[Json, Items | Damage]
@@ -83,6 +85,20 @@ def _add_items(fields: Json, name: str, event: Items) -> None:
     items = fields.setdefault(name, [])
     if type(items) is list and event.first == len(items) + 1:
         items.extend(event.items)
+
+
+def whole_items(open_file: OpenFile, offset: int = 0) -> Iterator[tuple[int, Any] | Damage]:
+    """The items of an array that begins at that offset of a file, each with its position from 1, and faults.
+
+    For conversations that have to be read as a whole, and for items that are conversations and messages alike.
+    """
+    with open_file() as stream:
+        stream.read(offset)
+        for event in JsonStream(stream, longest=LONGEST_CONVERSATION).events():
+            if isinstance(event, Items):
+                yield from enumerate(event.items, event.first)
+            elif isinstance(event, Damage):
+                yield event
 
 
 def read_messages(

@@ -37,6 +37,8 @@ _ITEM = re.compile(rb"[\s,]*+(%s)(?=\s*+[,\]}])" % _VALUE, re.DOTALL)
 _ITEMS = re.compile(rb"(?:[\s,]*+%s(?=\s*+[,\]}]))*+" % _VALUE, re.DOTALL)
 _TOKEN = re.compile(rb'[\s,]*+(?:([{}\[\]:])|(%s)|([^\s,:"{}\[\]]++)(?=[\s,\]}]))' % _STRING, re.DOTALL)
 _BRACKETS = re.compile(rb"%s|[{}\[\]]" % _STRING, re.DOTALL)
+_BRACKETS_SO_FAR = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
+"""the same of data that may end within a string"""
 _SEPARATOR = re.compile(rb'[}\]"](?P<gap>\s*+,\s*+)\{\s*+%s' % _STRING, re.DOTALL)
 _SPACE = re.compile(rb"[\s,]*+")
 _BAD_ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|([^\"\\/bfnrtu]))")
@@ -117,10 +119,13 @@ class _Location:
 
 
 class JsonStream:
-    """Reads one file; `walked` are the names of arrays whose items are walked, and not read in batches."""
+    """Reads one file; `walked` are the names of arrays whose items are walked, and not read in batches.
 
-    def __init__(self, stream: BinaryIO, walked: frozenset[str] = frozenset()) -> None:
-        self._stream, self._walked = stream, walked
+    An item of more than `longest` bytes is left out.
+    """
+
+    def __init__(self, stream: BinaryIO, walked: frozenset[str] = frozenset(), longest: int = LONGEST) -> None:
+        self._stream, self._walked, self._longest = stream, walked, longest
         self._data, self._position, self._is_at_end = b"", 0, False
         self._layouts: dict[Path, _Layout] = {}
 
@@ -157,8 +162,12 @@ class JsonStream:
             yield Value(path, _scalar(token))
 
     def _read_block(self) -> bool:
-        """Appends a block to the data that are not used yet; False at the end of the file."""
-        block = b"" if self._is_at_end else self._stream.read(BLOCK)
+        """Appends a block to the data that are not used yet; False at the end of the file.
+
+        It is as long as these data, so that a long item is not searched for its end once more for each block.
+        """
+        size = max(BLOCK, min(len(self._data) - self._position, self._longest))
+        block = b"" if self._is_at_end else self._stream.read(size)
         self._is_at_end = not block
         self._data = self._data[self._position :] + block
         self._position = 0
@@ -183,11 +192,11 @@ class JsonStream:
             if items := self._items_by_layout(layout):
                 yield Items(path, count + 1, items)
                 count += len(items)
-            elif events := self._items_by_lines(path, count + 1, layout) or self._whole_items(path, count + 1, layout):
+            elif events := self._next_items(path, count + 1, layout):
                 for event in events:
                     count += len(event.items) if isinstance(event, Items) else 1
                     yield event
-            elif len(self._data) - self._position > LONGEST or not self._read_block():
+            elif len(self._data) - self._position > self._longest or not self._read_block():
                 count += 1
                 event = self._odd_item(path, count, layout)
                 yield event
@@ -228,6 +237,20 @@ class JsonStream:
         pieces = layout.cut(self._data[self._position : end])
         self._position = end
         return [_parse_one(path, position, piece.strip(b", \n\r\t")) for position, piece in enumerate(pieces, first)]
+
+    def _next_items(self, path: Path, first: int, layout: _Layout) -> list[Items | Damage]:
+        """The items that are complete in the data; empty where more of the file has to be read."""
+        events = self._items_by_lines(path, first, layout) or self._whole_items(path, first, layout)
+        return events or self._deep_item(path, first)
+
+    def _deep_item(self, path: Path, position: int) -> list[Items | Damage]:
+        """A complete item that is deeper than the pattern goes."""
+        end = _end_of_item(self._data, self._position, _BRACKETS_SO_FAR)
+        if not end:
+            return []
+        item = self._data[self._position : end].lstrip(b", \n\r\t")
+        self._position = end
+        return [_parse_one(path, position, item)]
 
     def _whole_items(self, path: Path, first: int, layout: _Layout) -> list[Items | Damage]:
         """The complete items at the beginning of the data."""
@@ -353,10 +376,10 @@ def _scalar(token: bytes) -> Any:
         return None
 
 
-def _end_of_item(data: bytes, start: int) -> int:
+def _end_of_item(data: bytes, start: int, brackets: re.Pattern[bytes] = _BRACKETS) -> int:
     """Where an item ends that is nested deeper than the pattern goes; 0 if it does not end, or is too deep."""
     depth = 0
-    for match in _BRACKETS.finditer(data, start):
+    for match in brackets.finditer(data, start):
         depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(match[0], 0)
         if depth < 1:
             return match.end() if match.start() > start else 0

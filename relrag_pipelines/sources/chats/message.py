@@ -47,6 +47,8 @@ class SentFile(NamedTuple):
     """SHA-256 of its bytes, hex, if files of its type may have copies elsewhere"""
     content_type: str = ""
     """its MIME type, where the export names one"""
+    text: str = ""
+    """what it says, where the export tells that"""
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,7 @@ def file_records(
     return [
         Record(
             f"{message.source_id}:a{index}",
+            clean(file.text),
             rag_source_type=f"{message.rag_source_type}_attachment",
             from_=message.from_,
             subject=message.subject,
@@ -180,6 +183,7 @@ def file_records(
             content_type=file.content_type or content_type(file.name),
             file_name=file.name,
             locations=[file.location or message.locations[0]],
+            numbers=reference_numbers.find_reference_numbers(file.text) if file.text else [],
             extra={"bytes_hash": hash_id(file.digest)} if file.digest else {},
         )
         for index, file in enumerate(files)

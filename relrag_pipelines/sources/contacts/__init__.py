@@ -1,4 +1,4 @@
-"""Contacts in vCard files: one record per card, and one for each relation between two people.
+"""Contacts in vCard files and tables: one record per card, and one for each relation between two people.
 
 A card is identified by its UID, else by the keyed hash of its name, phones and mail addresses. `X-RELRAG-PERSON-ID`
 pins the id of the person. Names in all scripts, phones and addresses are in `people`, which identifiers are made from;
@@ -19,6 +19,7 @@ from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Json, NamedPerson, Record
 from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.contacts.contact import Contact, ContactRelation, person
+from relrag_pipelines.sources.contacts.contact_table import is_table, table_cards
 from relrag_pipelines.sources.contacts.vcard import VCard, cards
 
 __all__ = ["read", "recognise"]
@@ -33,7 +34,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     contacts_with_relations: list[tuple[str, Contact]] = []
     empty = True
     with open_plain(unit.file) as file:
-        for card in cards(file):
+        for card in table_cards(file) if _is_named_as_table(unit.file) else cards(file):
             empty = False
             contact = person(card)
             yield from _faults(card, contact)
@@ -51,16 +52,23 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
                 contacts_with_relations.append((native, contact))
             yield _contact(native, contact, card, unit)
     if empty:
-        why = "the file holds no card (BEGIN:VCARD); export the contacts again"
+        why = "the file holds no card (BEGIN:VCARD), and no table of contacts; export the contacts again"
         yield Failure("", "no_cards", why, whole_unit=unit.size > 0)
     for native, contact in contacts_with_relations:
         yield from _relationships(native, contact, person_by_id, unit, reading)
 
 
 def recognise(file: Path) -> bool:
-    """Whether a card begins in the first lines of the file."""
+    """Whether a card begins in the first lines of the file, or a table has the columns of contacts."""
     with open_plain(file) as opened:
-        return b"BEGIN:VCARD" in opened.read(_HEAD).replace(b"\0", b"").upper()
+        head = opened.read(_HEAD)
+    if _is_named_as_table(file):
+        return is_table(head)
+    return b"BEGIN:VCARD" in head.replace(b"\0", b"").upper()
+
+
+def _is_named_as_table(file: Path) -> bool:
+    return file.suffix.lower() == ".csv"
 
 
 def _native(contact: Contact, reading: ReadContext) -> str:

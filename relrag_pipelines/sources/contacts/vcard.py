@@ -284,7 +284,7 @@ def _decode(raw: bytes, parameters: dict[str, str]) -> tuple[str, bool]:
         try:
             if charset:
                 return raw.decode(charset), True
-        except (UnicodeDecodeError, LookupError):
+        except (ValueError, LookupError):  # ValueError also for a name with a NUL in it
             continue
     try:
         return decode(raw).text, False

@@ -16,11 +16,12 @@ from pathlib import Path, PurePosixPath
 from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, Unit
-from relrag_pipelines.sources.document import csv, html, office, pdf, pictures, text_markdown
+from relrag_pipelines.sources.document import csv, html, office, pdf, text_markdown
 from relrag_pipelines.sources.document.document_date import document_date
 from relrag_pipelines.sources.document.document_text import DocumentError, DocumentText, EmbeddedFile
 from relrag_pipelines.sources.document.ocr import read_scans
 from relrag_pipelines.sources.document.pictures import with_pictures
+from relrag_pipelines.sources.formats import picture_text
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, DecodedText
 from relrag_pipelines.text import reference_numbers
 from relrag_pipelines.workers.limits import Limits
@@ -47,7 +48,7 @@ _MISNAMED = {".xls": ".csv", ".doc": ".txt"}
 """how a text is read that bears one of these suffixes"""
 _EMBEDDED = (".pdf", *office.CONTENT_TYPES, ".txt", ".csv", ".html", ".htm", ".md")
 """suffixes of embedded files that are records of their own"""
-_PICTURES = tuple(pictures.CONTENT_TYPES)
+_PICTURES = tuple(picture_text.CONTENT_TYPES)
 _LIMITS = Limits()
 
 

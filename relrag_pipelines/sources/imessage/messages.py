@@ -67,7 +67,7 @@ class MessagesDatabase:
 
     def __init__(self, database: Database, unit: Unit, reading: ReadContext) -> None:
         self._database, self._unit, self._reading = database, unit, reading
-        self._files = FolderFiles(unit, follow_links=reading.follow_links)
+        self._files = FolderFiles(unit, reading)
         self._owner = reading.owner or "Me"
         self._handles = self._read_handles()
         self._chats = self._read_chats()

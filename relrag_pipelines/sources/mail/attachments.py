@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, document
-from relrag_pipelines.sources.formats import calendar
+from relrag_pipelines.sources.formats import calendar, picture_text
 from relrag_pipelines.sources.mail.body import Body, name_of, text_of
 from relrag_pipelines.sources.mail.mime import Part
 from relrag_pipelines.text.reference_numbers import find_reference_numbers
@@ -80,7 +80,7 @@ def _fill(record: Record, part: Part, reading: ReadContext) -> Iterator[Failure]
     if part.type == "text/calendar" or (record.file_name or "").lower().endswith((".ics", ".vcs")):
         yield from _fill_from_calendar(record, part, reading)
         return
-    if document.pictures.is_picture(record.file_name or "", part.type):
+    if picture_text.is_picture(record.file_name or "", part.type):
         yield from _fill_from_picture(record, data, reading)
         return
     if name := _readable_name(record.file_name or "", part.type):
@@ -90,7 +90,7 @@ def _fill(record: Record, part: Part, reading: ReadContext) -> Iterator[Failure]
 
 
 def _fill_from_picture(record: Record, data: bytes, reading: ReadContext) -> Iterator[Failure]:
-    picture = document.pictures.read_text(data, "", reading)
+    picture = picture_text.read_text(data, "", reading)
     record.text, record.numbers = picture.text, find_reference_numbers(picture.text)
     if picture.failure:
         yield picture.failure

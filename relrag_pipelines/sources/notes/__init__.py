@@ -1,4 +1,4 @@
-"""Notes: vaults of Obsidian, Google Keep, Apple Notes, exports of Notion and Evernote; folders, or zips of them.
+"""Notes: Obsidian, Google Keep, Apple Notes, Notion, Evernote, Joplin, clippings of a Kindle; folders, or zips of them.
 
 One note is one record. Links between notes become `references`, tags and other names stand in `extra`.
 """
@@ -13,7 +13,7 @@ from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.formats.members import ZIP, Member, read_members, zip_names
-from relrag_pipelines.sources.notes import enex, keep, markdown, page
+from relrag_pipelines.sources.notes import clippings, enex, joplin, keep, markdown, page
 from relrag_pipelines.sources.notes.links import NoteLinks, links_of_folder, links_of_paths
 from relrag_pipelines.sources.notes.names import APPLE_FOLDERS, has_notion_id
 
@@ -43,6 +43,8 @@ _READERS: dict[str, ReadNote] = {
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The notes of a file or zip in order, each preceded by its failures."""
+    if joplin.is_archive(unit):
+        return joplin.read_archive(unit, reading)
     names: dict[int, NoteLinks] = {}
 
     def read_member(member: Member) -> Iterator[Record | Failure]:
@@ -68,15 +70,24 @@ def recognise(file: Path) -> bool:
         return _is_zip_of_notes(zip_names(file))
     if suffix in (".md", ".markdown", ".csv") and has_notion_id(file.name):
         return True
-    if suffix in (".md", ".markdown"):
-        return any((folder / _VAULT).is_dir() for folder in list(file.parents)[:16])
-    if suffix == ".txt":
-        return _is_apple_note(file)
+    if suffix in (".md", ".markdown") and any((folder / _VAULT).is_dir() for folder in list(file.parents)[:16]):
+        return True
+    if suffix == ".txt" and _is_apple_note(file):
+        return True
     with open_plain(file) as opened:
         head = opened.read(_HEAD)
-    if suffix == _ENEX:
-        return enex.is_enex(head)
-    return keep.is_keep_json(head) if suffix == ".json" else suffix == ".html" and keep.is_keep_html(head)
+    return suffix in _MARKS and _MARKS[suffix](file.as_posix(), head)
+
+
+_MARKS: dict[str, Callable[[str, bytes], bool]] = {
+    _ENEX: lambda path, head: enex.is_enex(head),
+    ".json": lambda path, head: keep.is_keep_json(head),
+    ".html": lambda path, head: keep.is_keep_html(head),
+    ".md": joplin.is_item,
+    ".txt": lambda path, head: clippings.is_clippings(head),
+    joplin.SUFFIX: lambda path, head: head[257:262] == b"ustar",
+}
+"""suffix -> whether a file is a note by its path and its beginning"""
 
 
 def _is_note(path: str) -> bool:
@@ -125,5 +136,11 @@ def _read_note(member: Member, reading: ReadContext, links: NoteLinks) -> Iterat
         yield Failure(member.inner_path, "too_large", f"the note has {error}; split it", whole_unit=True)
         return
     if not data.strip():
+        return
+    if clippings.is_clippings(data[:_HEAD]):
+        yield from clippings.read(data, member, reading)
+        return
+    if joplin.is_item(member.path, data):
+        yield from joplin.read_item(data, member, reading)
         return
     yield from _READERS[PurePosixPath(member.path).suffix.lower()](data, member, reading, links)

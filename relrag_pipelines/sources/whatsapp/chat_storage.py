@@ -41,7 +41,7 @@ class _Storage:
 
     def __init__(self, database: Database, unit: Unit, reading: ReadContext) -> None:
         self._database, self._reading, self._unit = database, reading, unit
-        self._files = FolderFiles(unit, follow_links=reading.follow_links)
+        self._files = FolderFiles(unit, reading)
         self._names = self._read_names()
         self._members = self._read_members()
 

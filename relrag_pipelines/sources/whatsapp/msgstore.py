@@ -68,7 +68,7 @@ class _Files:
     """Files that were sent, which lie beside the database or beside its folder, as on the phone."""
 
     def __init__(self, unit: Unit, reading: ReadContext) -> None:
-        self._files = FolderFiles(unit, follow_links=reading.follow_links)
+        self._files = FolderFiles(unit, reading)
         folder = PurePosixPath(unit.path).parent
         self._folders = [str(folder), *([str(folder.parent)] if folder.name else [])]
 

@@ -106,3 +106,20 @@ def test_nesting_of_any_depth_costs_its_length(begin: bytes, end: bytes, walked:
         return time.process_time() - started
 
     assert seconds(20_000) < 1
+
+
+def test_a_deep_item_is_read_before_the_file_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_stream, "BLOCK", 64)
+    deep: dict[str, Any] = {"text": "brackets }] in a string"}
+    for _ in range(20):
+        deep = {"inner": [deep]}
+    rows = [{"id": 1}, deep, {"id": 3}, deep]
+    stream = io.BytesIO(json.dumps([*rows, *({"id": number} for number in range(200))]).encode())
+    read: list[Any] = []
+    for event in JsonStream(stream).events():
+        assert isinstance(event, Items)
+        read += event.items
+        if len(read) >= len(rows):
+            break
+    assert read[: len(rows)] == rows
+    assert stream.tell() < 2_000

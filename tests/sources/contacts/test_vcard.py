@@ -26,6 +26,8 @@ HEAD = "FN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:"
         # other spellings of the parameters
         (["fn;quoted-printable;charset=utf-8:J=c3=b6=", "rg"], {"FN": "Jörg"}),
         (["FN;ENCODING=8BIT;ENCODING=Q;CHARSET=ISO-8859-1:J=F6rg"], {"FN": "Jörg"}),
+        # a name of a charset that cannot be one
+        (["FN;CHARSET=UTF\0-8:Jörg"], {"FN": "Jörg"}),
         # a soft break with nothing behind it
         ([f"{HEAD}J=C3=B6rg=", "TEL;CELL:555"], {"FN": "Jörg", "TEL": "555"}),
         ([f"{HEAD}J=C3=B6rg="], {"FN": "Jörg"}),

@@ -10,11 +10,10 @@ import functools
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from relrag_pipelines.records import Json, NamedPerson
-from relrag_pipelines.sources import ReadContext, Unit
-from relrag_pipelines.sources.chats import export_files
+from relrag_pipelines.sources import ReadContext
 from relrag_pipelines.sources.chats.export_files import ExportFiles, Item, sent_file
 from relrag_pipelines.sources.chats.json_chats import (
     damage_failure,
@@ -29,7 +28,6 @@ from relrag_pipelines.sources.chats.json_stream import Damage
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile
 from relrag_pipelines.sources.formats.versions import changed
 
-_KIND = "discord"
 _NEEDED = frozenset({"channel.id"})
 _FIELDS = (b'"guild"', b'"channel"', b'"messages"')
 _WRITTEN = frozenset({"Default", "Reply", "0", "19", "20", "23", "ApplicationCommand", "ContextMenuCommand"})
@@ -38,21 +36,13 @@ _MENTION = re.compile(r"<@!?(\d{15,20})>")
 _EMOJI = re.compile(r"<a?:(\w{2,32}):\d{15,20}>")
 
 
-def read(unit: Unit, reading: ReadContext) -> Iterator[Item]:
-    """The messages of a unit, and the files that were sent with them."""
-    yield from export_files.read_export(unit, reading, _holds_messages, _read_file)
-
-
-def recognise(file: Path) -> bool:
-    """Whether a file begins like an exported channel, or one in a zip does."""
-    return export_files.recognises(file, _holds_messages)
-
-
-def _holds_messages(path: str, head: bytes) -> bool:
+def is_export(head: bytes) -> bool:
+    """Whether a file begins with a channel in this form."""
     return all(field in head for field in _FIELDS) and b'"iconUrl"' in head
 
 
-def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
+def read(kind: str, files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
+    """The messages of a file."""
     conversation: Conversation | None = None
     folder = str(PurePosixPath(path).parent)
     for fields, event in pieces(functools.partial(files.open, path), "messages", needed=_NEEDED):
@@ -61,17 +51,17 @@ def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[
         elif event.path == ("messages",):
             if conversation is None:
                 key = reading.hash(f"channel {fields.get('channel.id')}")
-                conversation = Conversation(_KIND, key, _title(fields), f"{files.location(path)}#")
+                conversation = Conversation(kind, key, _title(fields) or kind, f"{files.location(path)}#")
             read_message = functools.partial(_message, files, folder)
             yield from read_messages(conversation, event, read_message, reading, files.member(path))
 
 
 def _title(fields: Json) -> str:
-    """`Server / #channel`; for direct messages the names of who takes part."""
+    """`Server / #channel`; for direct messages the names of who takes part; empty where nothing names it."""
     server, channel = (str(fields.get(name) or "") for name in ("guild.name", "channel.name"))
     if "Direct" in str(fields.get("channel.type")) or fields.get("guild.id") in ("0", 0):
-        return channel or _KIND
-    return " / ".join(filter(None, (server, f"#{channel}" if channel else ""))) or _KIND
+        return channel
+    return " / ".join(filter(None, (server, f"#{channel}" if channel else "")))
 
 
 def _message(files: ExportFiles, folder: str, item: Json, position: int) -> Message:

@@ -16,17 +16,14 @@ import html
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import BinaryIO
 
 from relrag_pipelines.records import Failure, Json, NamedPerson
-from relrag_pipelines.sources import ReadContext, Unit
-from relrag_pipelines.sources.chats import export_files
+from relrag_pipelines.sources import ReadContext
 from relrag_pipelines.sources.chats.export_files import ExportFiles, Item
 from relrag_pipelines.sources.chats.json_chats import NO_SUCH_TIME, seconds
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile, records
 
-KIND = "sms"
 _BLOCK = 2**18
 _MAX_TAG_BYTES = 2**22
 """bytes of one tag, without a picture, above which it is left out"""
@@ -61,16 +58,6 @@ _CALLS = {
 _ANY_CALL = "a call with {name}, {seconds} s"
 
 
-def read(unit: Unit, reading: ReadContext) -> Iterator[Item]:
-    """The messages of a unit, and the files that were sent with them."""
-    yield from export_files.read_export(unit, reading, lambda path, head: is_backup(head), _read_file)
-
-
-def recognise(file: Path) -> bool:
-    """Whether a file begins like a backup of messages, or one in a zip does."""
-    return export_files.recognises(file, lambda path, head: is_backup(head) and not is_of_signal(head))
-
-
 def is_backup(head: bytes) -> bool:
     """Whether a file begins with messages in this form."""
     return _ROOT.search(head) is not None
@@ -79,10 +66,6 @@ def is_backup(head: bytes) -> bool:
 def is_of_signal(head: bytes) -> bool:
     """Whether Signal wrote it: its plaintext backup has the same form."""
     return b"Created By Signal" in head
-
-
-def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
-    return read_backup(KIND, files, path, reading)
 
 
 MessageId = Callable[[int | None, bool, str, int], str]
@@ -225,8 +208,11 @@ def _half(number: int) -> str:
 
 
 def _conversation(kind: str, element: _Element, location: str, reading: ReadContext) -> Conversation:
-    """The conversation of its addresses, by the last digits of each: a number has them with and without its country."""
-    people = element.people
+    return conversation_with(kind, element.people, location, reading)
+
+
+def conversation_with(kind: str, people: Mapping[str, str], location: str, reading: ReadContext) -> Conversation:
+    """The conversation with people, by address: the last digits of each, as a number has them in all its forms."""
     keys = sorted({_short(address) for address in people})
     return Conversation(kind, reading.hash(f"addresses {' '.join(keys)}"), ", ".join(people.values()), f"{location}#")
 
@@ -259,9 +245,14 @@ def _call(element: _Element, ts: int | None, position: int, reading: ReadContext
     name = ", ".join(element.people.values()) or "unknown"
     length = fields.get("duration", "") or "0"
     kind = str(fields.get("type", ""))
-    text = _CALLS.get(kind, _ANY_CALL).format(name=name, owner=owner, seconds=length)
+    text = call_text(kind, name, owner, length)
     own_id = f"{fields.get('date') or 0}:{reading.hash(f'call {kind} {length}')}"
     return Message(own_id, text, None, ts, f"M{position}", extra={"call": True})
+
+
+def call_text(kind: str, name: str, owner: str, length: str) -> str:
+    """What a notice says of a call, by the number that Android has for its type; `length` in seconds."""
+    return _CALLS.get(kind, _ANY_CALL).format(name=name, owner=owner, seconds=length)
 
 
 def _full_text(element: _Element) -> str:
