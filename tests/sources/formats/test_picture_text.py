@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources import KINDS, ReadContext, unit_of
+from relrag_pipelines.sources import KINDS, ReadContext
 from relrag_pipelines.sources.formats import picture_text
+from relrag_pipelines.sources.unit_files import unit_of
 from tests import ROOT, chat_exports
 from tests.sources.connector import keyed, packed
 
