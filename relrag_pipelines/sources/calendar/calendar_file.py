@@ -14,6 +14,7 @@ from relrag_pipelines.sources.calendar.event_record import EventRecords
 from relrag_pipelines.sources.formats import calendar
 from relrag_pipelines.sources.formats.calendar.batches import Batch, batches
 from relrag_pipelines.sources.formats.calendar.recurrence import FUTURE
+from relrag_pipelines.sources.formats.content_line_bytes import as_utf8
 from relrag_pipelines.sources.formats.members import Member
 from relrag_pipelines.workers.sandbox import ParserStopped, call
 
@@ -21,7 +22,9 @@ HEAD_BYTES = 2**17
 
 _EVENT = re.compile(rb"^[ \t]*BEGIN[ \t]*:[ \t]*VEVENT", re.IGNORECASE | re.MULTILINE)
 _TASK = re.compile(rb"^[ \t]*BEGIN[ \t]*:[ \t]*VTODO", re.IGNORECASE | re.MULTILINE)
-_CALENDAR = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN[ \t]*:[ \t]*(?:VCALENDAR|VEVENT|VTODO)", re.IGNORECASE)
+_CALENDAR = re.compile(
+    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*BEGIN[ \t]*:[ \t]*(?:VCALENDAR|VEVENT|VTODO)", re.IGNORECASE
+)
 
 
 def is_calendar(head: bytes) -> bool:
@@ -80,7 +83,7 @@ def parse_batch(data: bytes, timezone: str, until: datetime | None) -> calendar.
 def _holds(member: Member, mark: bytes) -> bool:
     """Whether bytes stand anywhere in a file."""
     end = b""
-    with member.open() as stream:
+    with as_utf8(member.open()) as stream:
         while block := stream.read(2**18):
             if mark in end + block:
                 return True

@@ -1,11 +1,13 @@
 """Calendars: the samples, repeated events, zones, zips and damaged files."""
 
+import codecs
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources.formats import calendar
 from relrag_pipelines.sources.formats.calendar.batches import BATCH_EVENTS
 from tests.cases import cases
 from tests.conftest import ROOT
@@ -148,3 +150,47 @@ def test_of_many_occurrences_those_nearest_to_the_file_are_read(
     assert len(occurrences) <= 1_000
     assert occurrences[0].startswith(first)
     assert occurrences[-1].startswith(last)
+
+
+TITLE = "Žluťoučký kůň úpěl ďábelské ódy"
+
+
+def folded(title: str, width: int, end: bytes = b"\r\n") -> bytes:
+    """A calendar whose title is folded after every so many bytes, wherever its characters end."""
+    data = title.encode()
+    parts = [data[begin : begin + width] for begin in range(0, len(data), width)]
+    event = [b"BEGIN:VEVENT", b"UID:a", b"DTSTART:20250113T180000Z", b"SUMMARY:" + (end + b" ").join(parts)]
+    return end.join([b"BEGIN:VCALENDAR", *event, b"END:VEVENT", b"END:VCALENDAR", b""])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(folded(TITLE, width) for width in (1, 2, 7)),
+        folded(TITLE, 1, b"\n"),
+        folded(TITLE, 1, b"\r"),
+        codecs.BOM_UTF8 + folded(TITLE, 7),
+        folded(TITLE, 99).decode().encode("utf-16"),
+        folded(TITLE, 99).decode().encode("utf-16-be"),
+        codecs.BOM_UTF32_LE + folded(TITLE, 99).decode().encode("utf-32-le"),
+    ],
+)
+def test_encodings_and_folds_within_characters(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a.ics").write_bytes(data)
+    assert KINDS["calendar"].recognise(tmp_path / "a.ics")
+    records, failures = read("calendar", tmp_path / "a.ics")
+    assert ([record.subject for record in records], failures) == ([TITLE], [])
+    assert calendar.read(calendar.decode_calendar(data)).events[0].summary == TITLE  # as mails and meetings read it
+
+
+def test_a_calendar_in_utf_16_keeps_its_replaced_occurrences(tmp_path: Path) -> None:
+    repeated = event("UID:a", "SUMMARY:Walk", "DTSTART:20250113T180000Z", "RRULE:FREQ=DAILY;COUNT=2")
+    moved = event("UID:a", "SUMMARY:Run", "DTSTART:20250114T190000Z", "RECURRENCE-ID:20250114T180000Z")
+    text = "\r\n".join(["BEGIN:VCALENDAR", repeated, moved, "END:VCALENDAR", ""])
+    (tmp_path / "a.ics").write_bytes(text.encode("utf-16"))
+    records, failures = read("calendar", tmp_path / "a.ics")
+    assert [(record.subject, at(record.ts)) for record in records] == [
+        ("Walk", "2025-01-13T18:00"),
+        ("Run", "2025-01-14T19:00"),
+    ]
+    assert failures == []

@@ -18,6 +18,7 @@ from relrag_pipelines.sources.formats.calendar.moments import Moment, Unreadable
 from relrag_pipelines.sources.formats.calendar.people import Person, read_people, without_repeats
 from relrag_pipelines.sources.formats.calendar.zones import UnknownZone, Zones
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode
+from relrag_pipelines.sources.formats.content_line_bytes import unfold_bytes
 from relrag_pipelines.sources.formats.text_cleaning import clean
 
 __all__ = ["CalendarContents", "CalendarError", "Event", "Moment", "Person", "decode_calendar", "read"]
@@ -94,7 +95,7 @@ def decode_calendar(data: bytes, charset: str | None = None) -> str:
     Raises CalendarError if the bytes aren't text.
     """
     try:
-        return clean(decode(data, charset).text)
+        return clean(decode(unfold_bytes(data), charset).text)
     except CharsetError as error:
         raise CalendarError("not_a_calendar", f"no text: {error}; export the calendar again") from None
 
