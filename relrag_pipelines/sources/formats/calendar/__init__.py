@@ -74,6 +74,8 @@ class Event:
     """when this version was written (LAST-MODIFIED, else DTSTAMP)"""
     sequence: int = 0
     """number of the version, from 0"""
+    changes_later: bool = False
+    """whether it changes all occurrences after the one that it replaces (RANGE=THISANDFUTURE)"""
 
     @property
     def people(self) -> tuple[Person, ...]:
@@ -174,7 +176,14 @@ def _event(component: Component, calendar: CalendarParts, zones: Zones, faults: 
         occurrence=_moment(component, "RECURRENCE-ID", zones, faults),
         changed=_changed(component, zones),
         sequence=_sequence(component),
+        changes_later=_changes_later(component),
     )
+
+
+def _changes_later(component: Component) -> bool:
+    if not component.has("RECURRENCE-ID"):
+        return False
+    return component.first("RECURRENCE-ID").parameters.get("RANGE", "").strip().upper() == "THISANDFUTURE"
 
 
 def _changed(component: Component, zones: Zones) -> Moment | None:
