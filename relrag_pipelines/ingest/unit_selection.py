@@ -134,6 +134,8 @@ def _units_to_read(
     changed = {path for path in scan.units if full or not _is_unchanged(stored.get(path), hashes[path], readers[path])}
     changed |= {path for path, why in scan.reasons.items() if why in (DUE_RECORDS, RELATED_UNITS)}
     reopened = [stored[path] for path in scan.changed_units if path not in changed and not scan.units[path].version]
+    if KINDS[source.kind].repeats_events:
+        changed |= {state.path for state in reopened}
     changed |= revisit.units_dated_by_mtime(workspace.home, source.name, reopened)
     return [path for path in scan.units if path in changed]
 
