@@ -140,8 +140,6 @@ class Kind:
     """a unit may hold the same item twice: one record with two locations, not a mistake"""
     mutable: bool = False
     """its items are edited: the version changed last counts, by `extra` (formats/versions.py) or its file's time"""
-    repeats_events: bool = False
-    """it repeats events up to some time after their file's, so a file whose time changes is read again"""
     appends: bool = False
     """units grow at their end; the module's `starts_item_at(file, offset)` tells whether an item begins there"""
     ids_depend_on_names: bool = False

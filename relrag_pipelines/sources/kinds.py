@@ -376,7 +376,6 @@ KINDS = {
             ("timezone", *_PARSER),
             record_mark=b"BEGIN:VEVENT",
             record_bytes=500,
-            repeats_events=True,
             shared_suffixes=True,
             allows_duplicates=True,
             mutable=True,

@@ -90,7 +90,11 @@ def _date_in_title(title: str) -> tuple[datetime, bool] | None:
     if not matches:
         day = stated_date(title) or title_date(title)
         return (datetime.combine(day, time()), False) if day else None
-    match = matches[0]
+    return _moment(matches[0])
+
+
+def _moment(match: re.Match[str]) -> tuple[datetime, bool] | None:
+    """The date of a match of _MOMENT, with its time unless that is of a zone that is not known."""
     zone = zone_by_name(match["zone"]) if match["zone"] else None
     has_time = match["hour"] is not None and (zone is not None or not match["zone"])
     names = ("year", "month", "day", "hour", "minute")[: 5 if has_time else 3]

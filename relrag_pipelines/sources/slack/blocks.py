@@ -60,13 +60,13 @@ def _is_preview(attachment: Json) -> bool:
 
 def _with_further_lines(text: str, lines: Iterable[str]) -> str:
     """The text, and the lines whose words it does not have."""
-    kept, words = [text] if text else [], _words(text)
+    text_lines, words = [text] if text else [], _words(text)
     for line in "\n".join(lines).split("\n"):
         further = _words(line)
-        if line.strip() and (not kept or (further.strip() and further not in words)):
-            kept.append(line)
+        if line.strip() and (not text_lines or (further.strip() and further not in words)):
+            text_lines.append(line)
             words += further
-    return "\n".join(kept)
+    return "\n".join(text_lines)
 
 
 def _words(text: str) -> str:

@@ -129,7 +129,7 @@ def find_form(text: str) -> MessageFormat | None:
         return form
     other = _first_of(text, any_half=False)
     other_form = _form(other) if other else form
-    return max((form, other_form), key=lambda found: len(found.messages.findall(text)))
+    return max((form, other_form), key=lambda choice: len(choice.messages.findall(text)))
 
 
 def _first_of(text: str, *, any_half: bool) -> re.Match[str] | None:

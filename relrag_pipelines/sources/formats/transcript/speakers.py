@@ -71,20 +71,22 @@ def _names_of_one_line(counts: Counter[str], lines: int) -> frozenset[str]:
     return frozenset(name for name in names if len(name.split()) >= min(fewest, 2))
 
 
-def _people_of_one_line(counts: Counter[str], sure: Collection[str], lines: int) -> set[str]:
+def _people_of_one_line(counts: Counter[str], sure: set[str], lines: int) -> set[str]:
     """People who may begin a single line of a text, beside those who are `sure`.
 
     A given name tells a person. Beside a sure speaker, or where half of the lines begin with a person, one counts; and
     where all sure names have two words, so does any other such name in a text of which half is speech.
     """
-    likely = [name for name in counts if name not in sure and _looks_like_name(name)]
-    people = {name for name in likely if _has_given_name(name)}
+    likely = {name for name in counts.keys() - sure if _looks_like_name(name)}
+    people = set(filter(_has_given_name, likely))
     if not sure:
         return people if len(people) > 1 and len(people) * 2 >= lines else set()
-    is_speech = sum(counts[name] for name in {*sure, *likely}) * 2 >= lines
-    if is_speech and all(len(name.split()) > 1 for name in sure):
-        people.update(name for name in likely if len(name.split()) > 1)
-    return people
+    is_speech = sum(map(counts.__getitem__, likely.union(sure))) * 2 >= lines
+    return people | set(filter(_is_full, likely)) if is_speech and all(map(_is_full, sure)) else people
+
+
+def _is_full(name: str) -> bool:
+    return " " in name.strip()
 
 
 def _has_given_name(name: str) -> bool:
