@@ -104,6 +104,29 @@ def test_a_time_of_a_file_that_lay_outside_of_all_months_is_followed_too(config:
     assert ("# Unpacked\n\nThe time", "2024-05-01T00:00:00Z", "modified") in rows_by_month(config, "papers")["2024-05"]
 
 
+@pytest.mark.parametrize(
+    ("since", "last", "until", "last_now"),
+    [(MAY, "2025-04", JUNE, "2025-05"), (JUNE, "2025-05", MAY, "2025-04"), (315_532_800, "2024-01", MAY, "2025-04")],
+)
+def test_events_repeat_until_a_year_after_the_time_that_their_file_has_now(
+    config: Path, since: int, last: str, until: int, last_now: str
+) -> None:
+    folder = config.parent / "calendars"
+    folder.mkdir()
+    event = "BEGIN:VEVENT\nUID:a\nDTSTART:20240115T080000Z\nSUMMARY:Walk\nRRULE:FREQ=MONTHLY\nEND:VEVENT"
+    (folder / "a.ics").write_text(f"BEGIN:VCALENDAR\n{event}\nEND:VCALENDAR\n")
+    os.utime(folder / "a.ics", (since, since))
+    with config.open("a") as settings:
+        settings.write('[[sources]]\nname = "dates"\nkind = "calendar"\npath = "calendars"\n')
+    archive.read(config)
+    assert max(rows_by_month(config, "dates")) == last
+    os.utime(folder / "a.ics", (until, until))
+    assert why(config) == {"dates": {"changed": 1}}
+    archive.read(config)
+    assert max(rows_by_month(config, "dates")) == last_now
+    assert why(config) == {}
+
+
 def retained(config: Path, **notes: list[dict[str, str]]) -> Path:
     """The archive with a retained folder of notes, synced; returns the folder."""
     folder = config.parent / "more"

@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext
-from relrag_pipelines.sources.calendar.event_record import EventRecords
+from relrag_pipelines.sources.calendar.event_record import ChangedOccurrences, EventRecords
 from relrag_pipelines.sources.formats import calendar
 from relrag_pipelines.sources.formats.calendar.batches import Batch, batches
 from relrag_pipelines.sources.formats.calendar.recurrence import FUTURE
+from relrag_pipelines.sources.formats.content_line_bytes import as_utf8
 from relrag_pipelines.sources.formats.members import Member
 from relrag_pipelines.workers.sandbox import ParserStopped, call
 
@@ -21,7 +22,9 @@ HEAD_BYTES = 2**17
 
 _EVENT = re.compile(rb"^[ \t]*BEGIN[ \t]*:[ \t]*VEVENT", re.IGNORECASE | re.MULTILINE)
 _TASK = re.compile(rb"^[ \t]*BEGIN[ \t]*:[ \t]*VTODO", re.IGNORECASE | re.MULTILINE)
-_CALENDAR = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN[ \t]*:[ \t]*(?:VCALENDAR|VEVENT|VTODO)", re.IGNORECASE)
+_CALENDAR = re.compile(
+    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*BEGIN[ \t]*:[ \t]*(?:VCALENDAR|VEVENT|VTODO)", re.IGNORECASE
+)
 
 
 def is_calendar(head: bytes) -> bool:
@@ -43,7 +46,7 @@ def has_task(head: bytes) -> bool:
 def read_calendar(member: Member, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of a calendar in order, each batch of them preceded by its failures."""
     until = datetime.fromtimestamp(member.mtime, UTC) + FUTURE
-    records = EventRecords(member.location, reading, _replaced_occurrences(member, reading))
+    records = EventRecords(member.location, reading, _changed_occurrences(member, reading))
     try:
         with member.open() as stream:
             for batch in batches(stream):
@@ -80,7 +83,7 @@ def parse_batch(data: bytes, timezone: str, until: datetime | None) -> calendar.
 def _holds(member: Member, mark: bytes) -> bool:
     """Whether bytes stand anywhere in a file."""
     end = b""
-    with member.open() as stream:
+    with as_utf8(member.open()) as stream:
         while block := stream.read(2**18):
             if mark in end + block:
                 return True
@@ -88,11 +91,11 @@ def _holds(member: Member, mark: bytes) -> bool:
     return False
 
 
-def _replaced_occurrences(member: Member, reading: ReadContext) -> frozenset[tuple[str, datetime]]:
-    """UID and time of the occurrences that events of the file replace."""
-    replaced: set[tuple[str, datetime]] = set()
+def _changed_occurrences(member: Member, reading: ReadContext) -> ChangedOccurrences:
+    """The occurrences that events of the file replace or change."""
+    changed = ChangedOccurrences()
     if not _holds(member, b"RECURRENCE-ID"):
-        return frozenset()
+        return changed
     # the second reading reports what is wrong
     with suppress(calendar.CalendarError), member.open() as stream:
         for batch in batches(stream, only=b"RECURRENCE-ID"):
@@ -100,5 +103,5 @@ def _replaced_occurrences(member: Member, reading: ReadContext) -> frozenset[tup
                 continue
             with suppress(ParserStopped, calendar.CalendarError):
                 contents = call(reading.limits, len(batch.data), parse_batch, batch.data, reading.timezone, None)
-                replaced |= {(event.uid, event.occurrence.at) for event in contents.events if event.occurrence}
-    return frozenset(replaced)
+                changed.add(contents.events)
+    return changed

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import itemgetter
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Failure, Json, Record
@@ -18,11 +20,39 @@ CONTENT_TYPE = "text/calendar"
 _CANCELLED = "CANCELLED"
 
 
+@dataclass
+class ChangedOccurrences:
+    """The occurrences of repeated events that other events of a calendar replace, and the changes to all later ones."""
+
+    replaced: set[tuple[str, datetime]] = field(default_factory=set)
+    """UID and time of each"""
+    changes: dict[str, list[Event]] = field(default_factory=dict)
+    """by UID the events that change all later occurrences"""
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Adds those that these events replace or change."""
+        for event in events:
+            if event.occurrence:
+                self.replaced.add((event.uid, event.occurrence.at))
+            if event.changes_later and event.start:
+                self.changes.setdefault(event.uid, []).append(event)
+
+    def version(self, event: Event, moment: Moment) -> tuple[Event, Moment]:
+        """An occurrence of a repeated event as the last change before it has it, and when that is."""
+        changes = [(change.occurrence.at, change) for change in self.changes.get(event.uid, ()) if change.occurrence]
+        before = [change for change in changes if change[0] < moment.at]
+        if not before:
+            return event, moment
+        since, change = max(before, key=itemgetter(0))
+        moved = moment.plus(change.start.at - since) if change.start else None
+        return replace(change, rule=event.rule), moved or moment
+
+
 class EventRecords:
     """Makes the records of one calendar."""
 
-    def __init__(self, location: str, reading: ReadContext, replaced: frozenset[tuple[str, datetime]]) -> None:
-        self._location, self._reading, self._replaced = location, reading, replaced
+    def __init__(self, location: str, reading: ReadContext, changed_occurrences: ChangedOccurrences) -> None:
+        self._location, self._reading, self._changed = location, reading, changed_occurrences
         self._versions: dict[str, str] = {}
         """of each id the newest version so far"""
         self._number = 0
@@ -39,13 +69,14 @@ class EventRecords:
         base, version = self._native_id(event), str(_changed(event).get(CHANGED, ""))
         repeated = bool(event.occurrence or event.rule) or len(event.occurrences) > 1
         for index, moment in enumerate(event.occurrences or (event.start,)):
-            if event.occurrence is None and (event.uid, moment.at) in self._replaced:
+            if event.occurrence is None and (event.uid, moment.at) in self._changed.replaced:
                 continue
             native_id = f"{base}:{_stamp(event.occurrence or moment)}" if repeated else base
             if native_id in self._versions and version <= self._versions[native_id]:
                 continue  # a recurring event and a list of its dates may name the same one
             self._versions[native_id] = version
-            record = self._record(event, moment, native_id, EVENT)
+            current, at = (event, moment) if event.occurrence else self._changed.version(event, moment)
+            record = self._record(current, at, native_id, EVENT)
             record.thread_id = base if repeated else None
             if index == 0 or not repeated:  # only the first of a series has the UID, else no UID would be rare
                 record.extra["calendar_uid"] = base

@@ -7,15 +7,14 @@ that isn't a property is counted, and the rest of the card is kept.
 from __future__ import annotations
 
 import binascii
-import codecs
 import quopri
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import BinaryIO
 
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode
+from relrag_pipelines.sources.formats.content_line_bytes import as_utf8
 
 MAX_LINE = 16 * 2**20
 """Longest line that is read, bytes; the rest of a longer line is skipped."""
@@ -92,7 +91,7 @@ def unescape(text: str) -> str:
 def cards(file: BinaryIO) -> Iterator[VCard]:
     """The cards of a file in order; `has_end` is false for a card that ends at another BEGIN or at the file's end."""
     reading = _CardReader()
-    for number, line in _unfold(_as_bytes(file)):
+    for number, line in _unfold(as_utf8(file)):
         name = line.strip().upper()
         if name == b"BEGIN:VCARD":
             card = reading.begin(number)
@@ -143,15 +142,6 @@ class _CardReader:
 def _is_agent(card: VCard) -> bool:
     """Whether an agent's card begins next: vCard 2.1 nests it in the person's card."""
     return bool(card.properties) and card.properties[-1].name == "AGENT" and not card.properties[-1].value.strip()
-
-
-def _as_bytes(file: BinaryIO) -> BinaryIO:
-    """The file, transcoded to UTF-8 if it has the byte order mark of another Unicode encoding."""
-    head = file.read(3)
-    if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return BytesIO((head + file.read()).decode("utf-16", "replace").encode())
-    file.seek(3 if head == codecs.BOM_UTF8 else 0)
-    return file
 
 
 def _unfold(file: BinaryIO) -> Iterator[tuple[int, bytes]]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, time
 
 from relrag_pipelines import languages
-from relrag_pipelines.text.written_dates import whole_date
+from relrag_pipelines.sources.formats.calendar.zones import zone_by_name
+from relrag_pipelines.text.written_dates import stated_date, title_date, whole_date
 
 _PEOPLE, _TITLE, _DATE = (languages.patterns("exports", f"minutes_{part}") for part in ("people", "title", "date"))
 _MARKS = r"[ \t]*(?:[-*#>]+[ \t]*)?(?:\*\*|__)?"
@@ -27,6 +28,14 @@ _FRONT = re.compile(r"\A---[ \t]*\n(?P<inside>.*?)\n---[ \t]*(?:\n|\Z)", re.DOTA
 _HEAD_LINES = 30
 """lines in which the head may be"""
 _MAX_TITLE = 120
+_TITLE_LINES = 2
+"""first lines that may state the date as a title does"""
+_MOMENT = re.compile(
+    r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<gap>[-/._])(?P<month>\d\d)(?P=gap)(?P<day>\d\d)(?!\d)"
+    r"(?:[ T,_]+(?:at )?(?P<hour>[01]?\d|2[0-3])[:_](?P<minute>[0-5]\d)(?::\d\d)?"
+    r"(?: ?(?P<zone>[A-Z]{1,5}(?:[+-][\d:]{1,5})?))?\b)?"
+)
+"""as Google Meet writes it: `Standup (2025-01-13 19:02 GMT+1) - Transcript`"""
 _CLOCK = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d")
 
 
@@ -57,7 +66,38 @@ def parse(text: str) -> Minutes:
         else:
             position = following
     minutes.body = "\n".join(body).strip()
+    if minutes.date is None and (stated := _date_in_titles(lines)):
+        minutes.date, minutes.has_time = stated
     return minutes
+
+
+def _date_in_titles(lines: list[str]) -> tuple[datetime, bool] | None:
+    """The date that the first lines state, as titles do, and whether it has a time."""
+    titles = [line.strip() for line in lines if line.strip()][:_TITLE_LINES]
+    dates = (_date_in_title(title) for title in titles if len(title) <= _MAX_TITLE)
+    return next(filter(None, dates), None)
+
+
+def _date_in_title(title: str) -> tuple[datetime, bool] | None:
+    """The only date of a title; None for what somebody says, which has a colon before."""
+    matches = list(_MOMENT.finditer(title))
+    if ": " in title[: matches[0].start() if matches else None] or len(matches) > 1:
+        return None
+    if not matches:
+        day = stated_date(title) or title_date(title)
+        return (datetime.combine(day, time()), False) if day else None
+    return _moment(matches[0])
+
+
+def _moment(match: re.Match[str]) -> tuple[datetime, bool] | None:
+    """The date of a match of _MOMENT, with its time unless that is of a zone that is not known."""
+    zone = zone_by_name(match["zone"]) if match["zone"] else None
+    has_time = match["hour"] is not None and (zone is not None or not match["zone"])
+    names = ("year", "month", "day", "hour", "minute")[: 5 if has_time else 3]
+    try:
+        return datetime(*map(int, match.group(*names)), tzinfo=zone), has_time  # type: ignore[misc,arg-type]
+    except ValueError:
+        return None
 
 
 def _head_line(minutes: Minutes, lines: list[str], position: int) -> int | None:

@@ -5,9 +5,9 @@ chats of a WAHA server, and waha_item.py reads the messages of the mirror.
 
 The format of exports is undocumented and depends on the phone's language, clock and version. timestamps.py parses the
 beginning of messages, date_order.py and calendars.py interpret dates, system_messages.py recognises what WhatsApp
-itself writes into messages, chat_name.py reads file names. A chat is read twice, as a stream: detect_format.py finds
-the charset, the form of its messages and the order of day and month, chat.py makes records. date_order_fallback.py
-finds the order where the dates don't show it.
+itself writes into messages, chat_name.py reads file names, day_halves.py the words beside times. A chat
+is read twice, as a stream: detect_format.py finds the charset, the form of its messages and the order of day and month,
+chat.py makes records. date_order_fallback.py finds the order where the dates don't show it.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def _records(chat: Chat, reading: ReadContext, format_: FormatGuess, order: str)
     mark, notes, longest_note = system_messages.MARK, system_messages.WHOLE, system_messages.LONGEST
     thread, line = _thread(chat, reading), format_.lines_before
     chat_id, at_line = thread.removeprefix("whatsapp:"), f"{chat.location}#L"
-    moment = LocalClock(order, reading.timezone).moment
+    moment = LocalClock(order, reading.timezone, format_.halves).moment
     senders: dict[str, str] = {}
     earlier = QuotedMessages()
     for date, hour, second, half, body in messages(format_):

@@ -6,14 +6,15 @@ import codecs
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO
 
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources.formats.charset_detection import MIXED, SAMPLE, CharsetError, decode
 from relrag_pipelines.sources.whatsapp.date_order import DateOrderVotes
+from relrag_pipelines.sources.whatsapp.day_halves import DayHalves, Hours
 from relrag_pipelines.sources.whatsapp.system_messages import MARK
 from relrag_pipelines.sources.whatsapp.timestamps import PARTS, MessageFormat, find_form
 
@@ -28,6 +29,13 @@ _MAX_BUFFERED = 2**22
 
 What WhatsApp exports, 40,000 messages at most, is below this.
 """
+
+UNSURE_HALF = "half_of_day"
+"""fault word of a chat whose words beside the times are unknown"""
+_UNSURE_HALF = (
+    "the words beside its times are no half of the day that is known, and the sequence of times does not show it; "
+    "export the chat from a phone with a clock of 24 hours or in English"
+)
 
 OpenStream = Callable[[], BinaryIO]
 
@@ -60,6 +68,10 @@ class FormatGuess:
     """lines before the first message"""
     stray_text: bool
     """one of them is not blank"""
+    halves: Mapping[str, Hours]
+    """of the unknown words beside its times, by their letters"""
+    beginnings: re.Pattern[str]
+    """the beginnings of messages: those of `form`, with the words that stand for halves of the day in this chat"""
     text: Callable[[], Iterable[str]]
     """its `chunks` again"""
 
@@ -103,8 +115,8 @@ def chunks(opener: OpenStream, charset: Charset) -> Iterator[str]:
 
 
 def messages(format_: FormatGuess) -> Iterator[tuple[str, ...]]:
-    """The PARTS of each message of a chat, as `form.messages` splits it; second and half of the day may be None."""
-    pieces = map(format_.form.messages.split, format_.text())
+    """The PARTS of each message of a chat, as `beginnings` splits it; second and half of the day may be None."""
+    pieces = map(format_.beginnings.split, format_.text())
     return itertools.chain.from_iterable(zip(*[iter(block)] * PARTS, strict=True) for block in _blocks(pieces))
 
 
@@ -164,7 +176,7 @@ def _other_charset(opener: OpenStream) -> Charset:
 
 def _survey(opener: OpenStream, charset: Charset, title: str) -> FormatGuess | Failure:
     form: MessageFormat | None = None
-    orders = DateOrderVotes()
+    orders, halves = DateOrderVotes(), DayHalves()
     signature = f"] {title}: "
     title_speaks = False
     lines = silence = size = 0
@@ -183,6 +195,7 @@ def _survey(opener: OpenStream, charset: Charset, title: str) -> FormatGuess | F
         if form:
             dates = form.dates.findall(chunk)
             orders.add(dates)
+            halves.add(form.messages.findall(chunk) if form.has_half else ())
             silence = 0 if dates else silence + len(chunk)
             if silence > LONGEST:
                 raise CharsetError("binary", f"there are {LONGEST:,} characters without a message among them")
@@ -192,7 +205,20 @@ def _survey(opener: OpenStream, charset: Charset, title: str) -> FormatGuess | F
             return _reject("empty", "the file is empty; export the chat again")
         return _reject("not_a_chat", f"none of its {lines} lines begins like a WhatsApp message; is it an export?")
     text = partial(iter, buffer) if buffer else partial(chunks, opener, charset)
-    return FormatGuess(charset, form, orders.decide(), orders, title_speaks, lines, stray_text, text)
+    guess = FormatGuess(
+        charset, form, orders.decide(), orders, title_speaks, lines, stray_text, {}, form.messages, text
+    )
+    return _with_halves(guess, halves) if form.has_half else guess
+
+
+def _with_halves(guess: FormatGuess, halves: DayHalves) -> FormatGuess | Failure:
+    """The guess with what the words beside its times mean."""
+    meanings = halves.decide()
+    if meanings is None:
+        return _reject(UNSURE_HALF, _UNSURE_HALF)
+    rare = halves.rare
+    form = guess.form.with_halves(halves.counts.keys() - rare - {""}) if rare else guess.form
+    return replace(guess, halves=meanings, beginnings=form.messages)
 
 
 def _find_first(chunk: str) -> tuple[MessageFormat | None, str]:

@@ -1,6 +1,5 @@
 """Parses the beginning of a message: date and time in the phone's language, calendar and clock.
 
-There is no specification. Four styles are known: `[date, time] name: text` (iOS), `date, time - name: text`
 There is no specification. Four styles occur: `[date, time] name: text` (iOS), `date, time - name: text` (Android), and
 `date time: name: text` and `date time name: text` of older versions. All messages of an export have the same form, so
 the first one determines it; a line in another form is text.
@@ -15,12 +14,14 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.sources.whatsapp.calendars import ERAS
 from relrag_pipelines.sources.whatsapp.date_order import calendar_date
+from relrag_pipelines.sources.whatsapp.day_halves import Hours, hour_of_day, known_hours, letters, word_of
 from relrag_pipelines.sources.whatsapp.phrases import AFTERNOON, JOINING, MORNING
 
 MARKS = "\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff"
@@ -41,18 +42,17 @@ _HOUR = rf"(?:{_digits(0, 1)}?\d|{_digits(2, 2)}{_digits(0, 3)})"
 _SIXTY = rf"{_digits(0, 5)}\d"
 
 
-def _letters(word: str) -> str:
-    return "".join(filter(str.isalpha, word.casefold()))
-
-
 def _flexible_pattern(word: str) -> str:
     """A pattern of the word in which points, quotes and spaces may be missing or differ."""
     loose = {".": "[.]?", "״": "[״׳\"'’]?", " ": f"{_SPACE}*"}
     return "".join(loose.get(sign, sign) for sign in word)
 
 
-_HALVES = {_letters(word): 0 for word in MORNING} | {_letters(word): 12 for word in AFTERNOON}
 _HALF = rf"(?=[^\W\d_])(?i:{'|'.join(map(_flexible_pattern, (*MORNING, *AFTERNOON)))})(?![^\W\d_])"
+_ANY_HALF = r"(?=[^\W\d_])[^\d\n:,;\[\]()<>?!@–-]{1,24}?"
+"""any words, where what stands behind them begins the message for certain"""
+_WITH_ANY_HALF = frozenset({"bracket", "dash"})
+"""styles of which the half of the day may be any words"""
 _ERA = rf"(?:(?i:{'|'.join(map(re.escape, sorted(ERAS, key=len, reverse=True)))}))(?![^\W\d_])"
 _JOINING = f"(?:{'|'.join(map(re.escape, JOINING))}){_SPACE}+"
 
@@ -66,8 +66,15 @@ _STYLES = {
 
 
 @functools.cache
-def any_forms() -> tuple[re.Pattern[str], ...]:
-    """The line break and the beginning of a message in any form, the date first or the time first."""
+def any_forms(*, any_half: bool = False) -> tuple[re.Pattern[str], ...]:
+    """The line break and the beginning of a message in any form, the date first or the time first.
+
+    With `any_half`, any words may stand in the place of the half of the day.
+    """
+    early_half, late_half = _HALF, _HALF
+    if any_half:
+        early_half = f"(?:{_HALF}|{_ANY_HALF})"
+        late_half = rf"(?:{_HALF}|{_ANY_HALF}(?={_SPACE}*\]|{_SPACE}+[-–]{_SPACE}))"
     end = "|".join(f"(?P<{style}>{pattern})" for style, (_, pattern) in _STYLES.items())
     first, last = (
         rf"(?P<era_first>{_ERA})?\d{{1,4}}",
@@ -75,8 +82,8 @@ def any_forms() -> tuple[re.Pattern[str], ...]:
     )
     day = rf"{first}{_MARK}(?P<slash>[./-]){_SPACE}*\d{{1,2}}{_MARK}[./-]{_SPACE}*{last}{_MARK}\.?"
     between = rf"{_MARK}(?P<comma>[,،])?{_SPACE}+(?P<joining>{_JOINING})?"
-    hour = rf"(?P<early>{_HALF}{_SPACE}*)?{_HOUR}"
-    time = rf"{hour}{_MARK}(?P<point>[:.h]){_SIXTY}(?:{_MARK}[:.h]{_SIXTY})?(?P<late>{_SPACE}*{_HALF})?"
+    hour = rf"(?P<early>{early_half}{_SPACE}*)?{_HOUR}"
+    time = rf"{hour}{_MARK}(?P<point>[:.h]){_SIXTY}(?:{_MARK}[:.h]{_SIXTY})?(?P<late>{_SPACE}*{late_half})?"
     return tuple(
         re.compile(rf"\n{_MARK}(?P<opened>\[{_MARK})?(?P<inside>{stamp})(?:{end})")
         for stamp in (f"{day}{between}{time}", f"(?P<time_first>){time}{between}{day}")
@@ -99,18 +106,45 @@ class MessageFormat:
     style: str
     messages: re.Pattern[str]
     dates: re.Pattern[str]
+    has_half: bool = False
+    """words for the half of the day stand beside its times"""
+
+    def with_halves(self, words: Collection[str]) -> MessageFormat:
+        """The form in which only these words stand for the half of the day."""
+        written = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+        return replace(self, messages=re.compile(self.messages.pattern.replace(_ANY_HALF, f"(?:{written})")))
 
 
 def find_form(text: str) -> MessageFormat | None:
-    """The form of the first message in a text whose lines each have a line break before them."""
-    matches = (match for form in any_forms() if (match := _first(form, text)))
-    first = min(matches, key=lambda match: match.start(), default=None)
-    return _form(first) if first else None
+    """The form of the first message in a text whose lines each have a line break before them.
+
+    Unknown words beside its time are the half of the day, unless more messages begin as if they were part of a name.
+    """
+    first = _first_of(text, any_half=True)
+    if first is None:
+        return None
+    form = _form(first)
+    word = letters(first["late"] or first["early"] or "")
+    if not word or word in known_hours():
+        return form
+    other = _first_of(text, any_half=False)
+    other_form = _form(other) if other else form
+    return max((form, other_form), key=lambda choice: len(choice.messages.findall(text)))
+
+
+def _first_of(text: str, *, any_half: bool) -> re.Match[str] | None:
+    matches = (match for form in any_forms(any_half=any_half) if (match := _first(form, text)))
+    return min(matches, key=lambda match: match.start(), default=None)
 
 
 def _first(form: re.Pattern[str], text: str) -> re.Match[str] | None:
-    begins = form.finditer(text)
-    return next((match for match in begins if (match.lastgroup == "bracket") == (match["opened"] is not None)), None)
+    return next(filter(_is_beginning, form.finditer(text)), None)
+
+
+def _is_beginning(match: re.Match[str]) -> bool:
+    """Whether a bracket that is opened is closed, and a word before the hour is known: any may follow a date."""
+    is_closed = (match.lastgroup == "bracket") == (match["opened"] is not None)
+    return is_closed and (not match["early"] or letters(match["early"]) in known_hours())
 
 
 def _form(first: re.Match[str]) -> MessageFormat:
@@ -128,11 +162,12 @@ def _form(first: re.Match[str]) -> MessageFormat:
     era_last = f"{space}*{_ERA}" if first["era_last"] else ""
     day = rf"{era_first}{digit}{{1,4}}{slash}{digit}{{1,2}}{slash}{era_inside}{digit}{{1,4}}{era_last}{mark}[.]?"
     between = f"{mark}{first['comma'] or ''}{space}+{_JOINING if first['joining'] else ''}"
-    early = f"(?:{_HALF}{space}*)?" if first["early"] else ""
+    half = _ANY_HALF if style in _WITH_ANY_HALF and not time_first else _HALF
+    early = f"(?:{half}{space}*)?" if first["early"] else ""
     point = mark + re.escape(first["point"])
 
     def time(group: str) -> str:
-        late = f"(?:{space}*{group}{_HALF}))?" if first["late"] else f"{group})"
+        late = f"(?:{space}*{group}{half}))?" if first["late"] else f"{group})"
         return f"{group}{early}{hour}{point}{sixty})(?:{point}{group}{sixty}))?{late}"
 
     begun = rf"\n{_MARK}{before}"
@@ -143,7 +178,8 @@ def _form(first: re.Match[str]) -> MessageFormat:
         stamp = f"({day}){between}{time('(')}"
         repeats = rf"(?:.*{begun}\1{between})*+"  # passing over lines of the same date takes a third of the time
         dates = rf"{begun}({day}){between}{time('(?:')}{end}{repeats}"
-    return MessageFormat(style, re.compile(f"{begun}{stamp}{end}"), re.compile(dates))
+    has_half = bool(first["early"] or first["late"])
+    return MessageFormat(style, re.compile(f"{begun}{stamp}{end}"), re.compile(dates), has_half)
 
 
 class _Seconds(dict[str, tuple[int, str]]):
@@ -176,12 +212,13 @@ class LocalClock:
     by the offset that was in force before.
     """
 
-    def __init__(self, order: str, timezone: str) -> None:
+    def __init__(self, order: str, timezone: str, halves: Mapping[str, Hours]) -> None:
+        """`halves` are the hours of the words beside the times that are not known, by their letters."""
         self._days: dict[str, Day] = {}
         """by the date as written; with their ids, so only the last days are kept"""
         self._times: dict[str, tuple[int, str]] = {}
         """hour, minute and half of the day as written, to seconds since midnight and HHMM00"""
-        self._order = order
+        self._order, self._halves = order, {**known_hours(), **halves}
         self._zone = ZoneInfo(timezone)
 
     def moment(self, date: str, time: str, second: str, half: str) -> tuple[int | None, str, dict[str, int]]:
@@ -215,9 +252,8 @@ class LocalClock:
     def _time(self, text: str, half: str) -> tuple[int, str]:
         """Seconds since midnight and HHMM00, of hour and minute as written and the half of the day after them."""
         hour, minute = map(int, _NUMBER.findall(text))
-        shift = _HALVES.get(_letters(half or text))
-        if shift is not None and hour <= 12:  # some phones write 13:05 as 13:05 PM
-            hour = hour % 12 + shift
+        hours = self._halves.get(letters(word_of(text, half)), Hours())
+        hour = hour_of_day(hour, hours) or 0
         if len(self._times) >= _TIMES_KEPT:
             self._times.clear()
         time = self._times[text + half] = 3600 * hour + 60 * minute, f"{hour:02}{minute:02}00"

@@ -1,11 +1,14 @@
 """Calendars: the samples, repeated events, zones, zips and damaged files."""
 
+import codecs
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources.formats import calendar
+from relrag_pipelines.sources.formats.calendar import batches
 from relrag_pipelines.sources.formats.calendar.batches import BATCH_EVENTS
 from tests.cases import cases
 from tests.conftest import ROOT
@@ -69,6 +72,55 @@ def test_an_invitation_of_outlook_with_a_zone_of_windows() -> None:
 @pytest.mark.parametrize(*cases(__file__, "repeated_events"))
 def test_repeated_events(tmp_path: Path, lines: list[str], expected: list[str]) -> None:
     assert starts(tmp_path, *lines) == expected
+
+
+def changed(day: str, begins: str, *lines: str, later: bool = True) -> str:
+    """A change of the occurrence at 10:00 in Prague, and of all later ones."""
+    parameters = f"{';RANGE=THISANDFUTURE' if later else ''};TZID=Europe/Prague"
+    return event("UID:a", f"RECURRENCE-ID{parameters}:{day}T100000", f"DTSTART;TZID=Europe/Prague:{begins}", *lines)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            [changed("20250407", "20250407T120000", "SUMMARY:Run")],
+            ["Walk 03-24T09:00", "Walk 03-31T08:00", "Run 04-07T10:00", "Run 04-14T10:00"],
+        ),
+        (  # to another day, across the change of clocks, and back
+            [
+                changed("20250324", "20250325T100000", "SUMMARY:Run"),
+                changed("20250414", "20250414T100000", "SUMMARY:Sit"),
+            ],
+            ["Run 03-25T09:00", "Run 04-01T08:00", "Run 04-08T08:00", "Sit 04-14T08:00"],
+        ),
+        (  # a change of a single later occurrence counts more
+            [
+                changed("20250331", "20250331T110000", "SUMMARY:Run"),
+                changed("20250407", "20250408T080000", "SUMMARY:Rest", later=False),
+            ],
+            ["Walk 03-24T09:00", "Run 03-31T09:00", "Rest 04-08T06:00", "Run 04-14T09:00"],
+        ),
+        (
+            [changed("20250407", "20250407T100000", "SUMMARY:Walk", "STATUS:CANCELLED")],
+            ["Walk 03-24T09:00", "Walk 03-31T08:00", "Walk 04-07T08:00 cancelled", "Walk 04-14T08:00 cancelled"],
+        ),
+    ],
+)
+@pytest.mark.parametrize("batch", [BATCH_EVENTS, 1])
+def test_a_change_of_all_later_occurrences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: list[str], expected: list[str], batch: int
+) -> None:
+    monkeypatch.setattr(batches, "BATCH_EVENTS", batch)
+    series = event("UID:a", "SUMMARY:Walk", "DTSTART;TZID=Europe/Prague:20250324T100000", "RRULE:FREQ=WEEKLY;COUNT=4")
+    (tmp_path / "a.ics").write_text("\r\n".join(["BEGIN:VCALENDAR", *changes, series, "END:VCALENDAR"]))
+    records, failures = read("calendar", tmp_path / "a.ics")
+    assert failures == []
+    assert len({record.source_id for record in records}) == 4
+    found = sorted(records, key=lambda record: record.ts or 0)
+    assert [
+        f"{record.subject} {at(record.ts)[5:]}{' cancelled' * ('cancelled' in record.text.split())}" for record in found
+    ] == expected
 
 
 def test_an_endless_event_is_expanded_for_a_year_beyond_its_file(tmp_path: Path) -> None:
@@ -148,3 +200,47 @@ def test_of_many_occurrences_those_nearest_to_the_file_are_read(
     assert len(occurrences) <= 1_000
     assert occurrences[0].startswith(first)
     assert occurrences[-1].startswith(last)
+
+
+TITLE = "Žluťoučký kůň úpěl ďábelské ódy"
+
+
+def folded(title: str, width: int, end: bytes = b"\r\n") -> bytes:
+    """A calendar whose title is folded after every so many bytes, wherever its characters end."""
+    data = title.encode()
+    parts = [data[begin : begin + width] for begin in range(0, len(data), width)]
+    event = [b"BEGIN:VEVENT", b"UID:a", b"DTSTART:20250113T180000Z", b"SUMMARY:" + (end + b" ").join(parts)]
+    return end.join([b"BEGIN:VCALENDAR", *event, b"END:VEVENT", b"END:VCALENDAR", b""])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(folded(TITLE, width) for width in (1, 2, 7)),
+        folded(TITLE, 1, b"\n"),
+        folded(TITLE, 1, b"\r"),
+        codecs.BOM_UTF8 + folded(TITLE, 7),
+        folded(TITLE, 99).decode().encode("utf-16"),
+        folded(TITLE, 99).decode().encode("utf-16-be"),
+        codecs.BOM_UTF32_LE + folded(TITLE, 99).decode().encode("utf-32-le"),
+    ],
+)
+def test_encodings_and_folds_within_characters(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a.ics").write_bytes(data)
+    assert KINDS["calendar"].recognise(tmp_path / "a.ics")
+    records, failures = read("calendar", tmp_path / "a.ics")
+    assert ([record.subject for record in records], failures) == ([TITLE], [])
+    assert calendar.read(calendar.decode_calendar(data)).events[0].summary == TITLE  # as mails and meetings read it
+
+
+def test_a_calendar_in_utf_16_keeps_its_replaced_occurrences(tmp_path: Path) -> None:
+    repeated = event("UID:a", "SUMMARY:Walk", "DTSTART:20250113T180000Z", "RRULE:FREQ=DAILY;COUNT=2")
+    moved = event("UID:a", "SUMMARY:Run", "DTSTART:20250114T190000Z", "RECURRENCE-ID:20250114T180000Z")
+    text = "\r\n".join(["BEGIN:VCALENDAR", repeated, moved, "END:VCALENDAR", ""])
+    (tmp_path / "a.ics").write_bytes(text.encode("utf-16"))
+    records, failures = read("calendar", tmp_path / "a.ics")
+    assert [(record.subject, at(record.ts)) for record in records] == [
+        ("Walk", "2025-01-13T18:00"),
+        ("Run", "2025-01-14T19:00"),
+    ]
+    assert failures == []

@@ -71,6 +71,13 @@ def test_heads_of_minutes(text: str, title: str | None, names: list[str], body: 
     assert (found.title, found.participants, found.body) == (title, names, body)
 
 
+@pytest.mark.parametrize(*cases(__file__, "a_date_in_the_first_lines"))
+def test_a_date_in_the_first_lines(tmp_path: Path, text: str, expected: str | None) -> None:
+    (record,), _ = meetings(tmp_path, m_txt=text)
+    found = None if record.date_quality == "modified" else f"{at(record)} {record.date_quality}"
+    assert found == expected
+
+
 @pytest.mark.parametrize(*cases(__file__, "a_date_in_the_head_counts_before_the_one_in_the_name"))
 def test_a_date_in_the_head_counts_before_the_one_in_the_name(
     tmp_path: Path, line: str, at_: str, quality: str

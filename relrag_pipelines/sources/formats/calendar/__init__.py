@@ -18,6 +18,7 @@ from relrag_pipelines.sources.formats.calendar.moments import Moment, Unreadable
 from relrag_pipelines.sources.formats.calendar.people import Person, read_people, without_repeats
 from relrag_pipelines.sources.formats.calendar.zones import UnknownZone, Zones
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode
+from relrag_pipelines.sources.formats.content_line_bytes import unfold_bytes
 from relrag_pipelines.sources.formats.text_cleaning import clean
 
 __all__ = ["CalendarContents", "CalendarError", "Event", "Moment", "Person", "decode_calendar", "read"]
@@ -73,6 +74,8 @@ class Event:
     """when this version was written (LAST-MODIFIED, else DTSTAMP)"""
     sequence: int = 0
     """number of the version, from 0"""
+    changes_later: bool = False
+    """whether it changes all occurrences after the one that it replaces (RANGE=THISANDFUTURE)"""
 
     @property
     def people(self) -> tuple[Person, ...]:
@@ -94,7 +97,7 @@ def decode_calendar(data: bytes, charset: str | None = None) -> str:
     Raises CalendarError if the bytes aren't text.
     """
     try:
-        return clean(decode(data, charset).text)
+        return clean(decode(unfold_bytes(data), charset).text)
     except CharsetError as error:
         raise CalendarError("not_a_calendar", f"no text: {error}; export the calendar again") from None
 
@@ -173,7 +176,14 @@ def _event(component: Component, calendar: CalendarParts, zones: Zones, faults: 
         occurrence=_moment(component, "RECURRENCE-ID", zones, faults),
         changed=_changed(component, zones),
         sequence=_sequence(component),
+        changes_later=_changes_later(component),
     )
+
+
+def _changes_later(component: Component) -> bool:
+    if not component.has("RECURRENCE-ID"):
+        return False
+    return component.first("RECURRENCE-ID").parameters.get("RANGE", "").strip().upper() == "THISANDFUTURE"
 
 
 def _changed(component: Component, zones: Zones) -> Moment | None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from relrag_pipelines.sources.formats.calendar import MAX_CHARACTERS, CalendarError
 from relrag_pipelines.sources.formats.calendar.components import MAX_EVENTS
+from relrag_pipelines.sources.formats.content_line_bytes import as_utf8
 
 MAX_LINE = 2**20
 """Longest line that is read, bytes; what is longer is cut."""
 BATCH_EVENTS = 500
 
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BORDER_BEGINS = frozenset({b"B", b"E", b"b", b"e", b" ", b"\t"})
 """how lines with BEGIN or END begin"""
 _ITEMS = (b"BEGIN:VEVENT", b"BEGIN:VTODO")
@@ -69,13 +68,11 @@ class _Cutter:
 def batches(stream: BinaryIO, only: bytes = b"") -> Iterator[Batch]:
     """The parts of a calendar in order; with `only`, of the events that hold these bytes.
 
-    Raises CalendarError for a calendar in UTF-16, and behind the parts of one that is cut off.
+    Raises CalendarError behind the parts of one that is cut off.
     """
     cutter, item = _Cutter(), list[bytes]()
     end, last, is_calendar = b"", b"", False
-    for number, line in enumerate(_lines(stream)):
-        if number == 0 and line.startswith(_UTF_16):
-            raise CalendarError("charset", "the calendar is UTF-16; save it as UTF-8")
+    for line in _lines(as_utf8(stream)):
         is_border = line[:1] in _BORDER_BEGINS
         last = last if line.isspace() else line
         bare = line.strip().upper().replace(b" ", b"") if is_border else b""

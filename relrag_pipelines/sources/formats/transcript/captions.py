@@ -11,7 +11,7 @@ import html
 import re
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,7 +148,7 @@ def _texts(bodies: list[str], head: str, indexed: bool, arrow: str = "-->") -> t
     first = 0 if lost else -1
     texts = []
     for number, body in enumerate(bodies, 1):
-        text, lost_cues = _cue_text(body, arrow, drop_index=indexed and number < len(bodies))
+        text, lost_cues = _cue_text(body, arrow, is_last=number == len(bodies), indexed=indexed)
         if lost_cues and first < 0:
             first = number
         lost += lost_cues
@@ -161,23 +161,48 @@ def _texts(bodies: list[str], head: str, indexed: bool, arrow: str = "-->") -> t
     return texts, [Failure(f"behind cue {first}", "bad_cue", why)]
 
 
-def _cue_text(body: str, arrow: str, *, drop_index: bool) -> tuple[str, int]:
+def _cue_text(body: str, arrow: str, *, is_last: bool, indexed: bool) -> tuple[str, int]:
     """The text of a cue, and the number of cues without a readable time in the text up to the next time.
 
-    `drop_index`: a last line that is a number is the index of the next cue.
+    Where numbers begin cues, text without one behind an empty line belongs to the cue.
     """
     text, gap, rest = body.partition("\n\n")
-    if body[:1] == "\n":  # the cue has no text
+    if body[:1] == "\n":  # an empty line above the text
         text, gap, rest = "", "\n\n", body[1:]
-    lost = 0
-    if rest and not rest.strip().isdigit():
-        lost = _lost_lines(rest, before_cue=rest[-2:] != "\n\n", arrow=arrow)
     if arrow in text:  # an unreadable time within the text
-        return text[: text.rfind("\n", 0, text.find(arrow)) + 1], lost + 1
-    if drop_index and not gap:
-        lines, _, last = text.rstrip("\n").rpartition("\n")
-        text = lines if last.strip().isdigit() else text
-    return text, lost
+        text = text[: text.rfind("\n", 0, text.find(arrow)) + 1]
+        return text, _lost_cues(rest, arrow) + 1
+    if not indexed:
+        return text, _lost_cues(rest, arrow)
+    if is_last:
+        further, lost = _further_text(rest, arrow)
+    elif gap:
+        further, lost = _further_text(_without_index(rest), arrow)
+    else:
+        return _without_index(text), 0
+    return "\n".join([text, *further]), lost
+
+
+def _lost_cues(rest: str, arrow: str) -> int:
+    if not rest or rest.strip().isdigit():
+        return 0
+    return _lost_lines(rest, before_cue=rest[-2:] != "\n\n", arrow=arrow)
+
+
+def _without_index(text: str) -> str:
+    """The text without its last line, if that is the number of the next cue."""
+    lines, _, last = text.rstrip("\n").rpartition("\n")
+    return lines if last.strip().isdigit() else text
+
+
+def _further_text(rest: str, arrow: str) -> tuple[list[str], int]:
+    """The blocks that belong to the cue before them, and the number of cues behind them that have no time.
+
+    A block with an arrow or with a number at its beginning is a cue of its own.
+    """
+    blocks = [block for block in rest.split("\n\n") if block.strip()]
+    texts = list(takewhile(lambda block: arrow not in block and not block.strip()[0].isdigit(), blocks))
+    return texts, sum(not block.strip().isdigit() for block in blocks[len(texts) :])
 
 
 def _uniform_texts(bodies: list[str], indexed: bool, arrow: str) -> list[str]:
@@ -193,6 +218,8 @@ def _uniform_texts(bodies: list[str], indexed: bool, arrow: str) -> list[str]:
     if parts and parts[-1][2]:
         return []
     lines = "".join(identifiers)
+    if indexed and not (lines.replace("\n", "").isdigit() or not lines):
+        return []
     return texts if arrow not in lines and lines.count("\n") == len(identifiers) else []
 
 

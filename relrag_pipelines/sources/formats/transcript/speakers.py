@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from relrag_pipelines import languages
+from relrag_pipelines.text.names import tables
 
 _LINE = re.compile(r"(?:(?:- ?)?+([^\W\d_][^:\n<>?!\[\]]{0,59}+): +(?=\S))?(.*)\n")
 """a possible name, and the text after it"""
@@ -37,18 +38,19 @@ def split_names(
 ) -> tuple[list[str | None], list[str]]:
     """Speaker and text of each line; a name counts as a speaker's if it begins at least two lines.
 
-    Once is enough for `known_names`, by their full or given name; and for all names in captions
-    (`each_may_speak_once`) if half of the lines begin with a likely name.
+    Once is enough for `known_names`, by their full or given name, and for the names of people who speak with others;
+    and for all names in captions (`each_may_speak_once`) if half of the lines begin with a likely name.
     """
     pairs = _split_names(lines)
     counts = Counter([name for name, _ in pairs if name])
-    once = _names_of_one_line(counts, len(lines)) if each_may_speak_once else frozenset()
-    names = {}
-    for name, count in counts.items():
-        if not _may_be_name(name):
-            continue
-        if count > 1 or name in once or any(may_be_same(name, known_name) for known_name in known_names):
-            names[name] = name.strip()
+    sure = {
+        name
+        for name, count in counts.items()
+        if _may_be_name(name) and (count > 1 or any(may_be_same(name, known_name) for known_name in known_names))
+    }
+    written = sum(map(bool, lines))
+    once = _names_of_one_line(counts, len(lines)) if each_may_speak_once else _people_of_one_line(counts, sure, written)
+    names = {name: name.strip() for name in counts if name in sure or name in once}
     if not names:
         return [None] * len(lines), list(lines)
     return (
@@ -69,6 +71,29 @@ def _names_of_one_line(counts: Counter[str], lines: int) -> frozenset[str]:
         return frozenset()
     fewest = min((len(name.split()) for name in names if counts[name] > 1), default=1)
     return frozenset(name for name in names if len(name.split()) >= min(fewest, 2))
+
+
+def _people_of_one_line(counts: Counter[str], sure: set[str], lines: int) -> set[str]:
+    """People who may begin a single line of a text, beside those who are `sure`.
+
+    A given name tells a person. Beside a sure speaker, or where half of the lines begin with a person, one counts; and
+    where all sure names have two words, so does any other such name in a text of which half is speech.
+    """
+    likely = {name for name in counts.keys() - sure if _looks_like_name(name)}
+    people = set(filter(_has_given_name, likely))
+    if not sure:
+        return people if len(people) > 1 and len(people) * 2 >= lines else set()
+    is_speech = sum(map(counts.__getitem__, likely.union(sure))) * 2 >= lines
+    return people | set(filter(_is_full, likely)) if is_speech and all(map(_is_full, sure)) else people
+
+
+def _is_full(name: str) -> bool:
+    return " " in name.strip()
+
+
+def _has_given_name(name: str) -> bool:
+    words = name.split()
+    return any(word not in tables.common() and tables.plain(word) in tables.given_names() for word in words)
 
 
 def _looks_like_name(text: str) -> bool:

@@ -381,3 +381,30 @@ def test_any_text_gives_cues_or_is_refused(lines: list[str], suffix: str) -> Non
         text, spoken = format_transcript(found.cues)
         assert text.strip()
         assert all(0 <= one.start < one.end <= len(text) for one in spoken)
+
+
+def numbered(*bodies: str) -> str:
+    return "".join(
+        f"{number}\n00:00:0{number},000 --> 00:00:0{number},900\n{body}\n" for number, body in enumerate(bodies, 1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("bodies", "texts", "faults"),
+    [
+        (["first\n\nsecond half\n", "next\n"], ["first second half", "next"], []),
+        (["first\n\n\n\nsecond\n \nthird\nfourth\n", "next\n"], ["first second third fourth", "next"], []),
+        (["\nbelow an empty line\n", "next\n"], ["below an empty line", "next"], []),
+        (["first\n", "last\n\nNOTE that it goes on\n"], ["first", "last NOTE that it goes on"], []),
+        (["first\n\nsecond half", "next\n\nfourth half"], ["first second half", "next fourth half"], []),
+        (["first\n\n7\na cue without a time\n", "next\n"], ["first", "next"], ["bad_cue"]),
+        (["first\n\n7\n00:0x --> 00:09\nanother\n\nits second half\n", "next\n"], ["first", "next"], ["bad_cue"]),
+    ],
+)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_text_behind_an_empty_line_belongs_to_its_cue(
+    bodies: list[str], texts: list[str], faults: list[str], line_end: str
+) -> None:
+    transcript = read(numbered(*bodies).replace("\n", line_end).encode(), ".srt")
+    assert [cue.text for cue in transcript.cues] == texts
+    assert [fault.fault for fault in transcript.faults] == faults

@@ -35,6 +35,7 @@ from relrag_pipelines.sources.chats.message import Conversation, Message, SentFi
 from relrag_pipelines.sources.formats.json_fields import WrongValueError
 from relrag_pipelines.sources.formats.safe_zip import ZipRejected
 from relrag_pipelines.sources.formats.versions import changed
+from relrag_pipelines.sources.slack import blocks
 
 _KIND = "slack"
 _LISTS = ("channels.json", "groups.json", "mpims.json", "dms.json")
@@ -145,7 +146,7 @@ def _read_day(files: ExportFiles, path: str, reading: ReadContext, workspace: _W
     folder = PurePosixPath(path).parent.name
     own_id, title = workspace.conversations.get(folder, (folder, f"#{folder}" if folder else _KIND))
     conversation = Conversation(_KIND, reading.hash(own_id), title, f"{files.location(path)}#")
-    read_message = _Messages(workspace.people).read
+    read_message = _Messages(workspace).read
     for _, event in pieces(functools.partial(files.open, path), ""):
         if isinstance(event, Damage):
             yield damage_failure(event, files.member(path))
@@ -156,8 +157,9 @@ def _read_day(files: ExportFiles, path: str, reading: ReadContext, workspace: _W
 class _Messages:
     """Reads the messages of a day."""
 
-    def __init__(self, people: Mapping[str, _Person]) -> None:
-        self._people = people
+    def __init__(self, workspace: _Workspace) -> None:
+        self._people = workspace.people
+        self._titles = dict(workspace.conversations.values())
 
     def read(self, item: Json, position: int) -> Message | None:
         """One message; None for what is none."""
@@ -168,7 +170,8 @@ class _Messages:
             raise WrongValueError("a message without ts, which is its id", "missing_id")
         person = self._sender(item)
         is_notice = subtype in _NOTICES
-        text = self.plain(string(item, "text"))
+        source = "" if subtype in _GONE else blocks.message_text(item)
+        text = self.plain(source)
         message = Message(
             own_id,
             text,
@@ -179,10 +182,16 @@ class _Messages:
         )
         if is_notice and person.name not in text:
             message.text = f"{person.name} {text}"
-        message.people = (*(() if is_notice else person.identifiers), *self._mentions(string(item, "text")))
+        message.people = (*(() if is_notice else person.identifiers), *self._mentions(source))
         self._add_thread(message, item)
         self._add_rest(message, item, subtype)
+        self._require_text(message, item)
         return message
+
+    def _require_text(self, message: Message, item: Json) -> None:
+        """Raises WrongValueError for a message of which nothing was read although it holds something."""
+        if not (message.text or message.files) and any(item.get(name) for name in ("blocks", "attachments")):
+            raise WrongValueError("no text in its blocks and attachments that can be read", "no_text")
 
     def _sender(self, item: Json) -> _Person:
         own_id = string(item, "user") or string(item, "bot_id")
@@ -203,25 +212,17 @@ class _Messages:
         if "edited" in item:
             extra |= {"edited": True} | changed(seconds(str(mapping(item, "edited").get("ts")).partition(".")[0]))
         if subtype in _GONE:
-            extra["deleted"], message.text = True, ""
+            extra["deleted"] = True
         if rows := [self._reaction(row) for row in objects(item, "reactions")]:
             extra["reactions"] = rows
-        self._add_attachments(message, extra, item)
-        message.files = tuple(self._files(item))
-
-    def _add_attachments(self, message: Message, extra: Json, item: Json) -> None:
-        """Adds the text of shared messages, or of other attachments if the message has no text of its own."""
-        quotes = [row for row in objects(item, "attachments") if string(row, "text") or string(row, "fallback")]
-        shared = [row for row in quotes if row.get("is_msg_unfurl") or row.get("is_share")]
+        shared = [row for row in objects(item, "attachments") if blocks.is_shared(row)]
         if shared:
             extra["forwarded_from"] = string(shared[0], "author_name") or "another channel"
-        further = [self.plain(string(row, "text") or string(row, "fallback")) for row in shared or quotes]
-        if shared or not message.text:
-            message.text = "\n".join(filter(None, (message.text, *further)))
+        message.files = tuple(self._files(item))
 
     def _files(self, item: Json) -> Iterator[SentFile]:
         """Files by name; Slack's export holds a link to each and not the file."""
-        for row in objects(item, "files"):
+        for row in objects(item, "files") or [mapping(item, "file")]:
             if name := string(row, "name") or string(row, "title"):
                 yield SentFile(name, content_type=string(row, "mimetype"))
 
@@ -244,7 +245,7 @@ class _Messages:
         if mark == "@":
             return f"@{self._people[target].name if target in self._people else label or target}"
         if mark == "#":
-            return f"#{label or target}"
+            return f"#{label or self._titles.get(target, target).removeprefix('#')}"
         if mark == "!":
             return label or f"@{target.partition('^')[0]}"
         address = target.removeprefix("mailto:")
