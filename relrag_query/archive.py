@@ -28,6 +28,7 @@ from relrag_query import pipeline
 from relrag_query.answering import intent_model, llm
 from relrag_query.answering.chat_model import ChatModel
 from relrag_query.answering.unread_hint import unread_hint
+from relrag_query.display.page_texts import page_texts
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
 from relrag_query.people import described_relatives, questions, references, statement_reader, wordings, writers
 from relrag_query.people.archive_people import ArchivePeople
@@ -171,7 +172,9 @@ class Archive:
             answer = pipeline.ask(context, limit, on_text, ArchivePeople(people, connection), self._model())
             # who may see some clients only is told of no file: none belongs to a client before it is read
             is_hinted = not answer.found and not self._clients
-            unread = unread_hint(context.question.terms, self.settings) if is_hinted else ""
+            unread = (
+                unread_hint(context.question.terms, self.settings, page_texts(answer.language)) if is_hinted else ""
+            )
             notices = " ".join(filter(None, (cut, notice, answer.notice, unread)))
             return replace(answer, question=question, notice=notices)
 

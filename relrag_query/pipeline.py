@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.stores.vectors.protocol import ANYWHERE
-from relrag_query.answering import excerpts, explanation, features, listing, quoted_places, ranker, superseded
+from relrag_query.answering import excerpts, explanation, features, items, listing, quoted_places, ranker, superseded
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.chat_model import AnswerError, ChatModel
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
@@ -15,6 +15,7 @@ from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.reader import budget, protocol, reading
 from relrag_query.answering.reader.protocol import Passage
 from relrag_query.answering.reader.reading import WrittenAnswer
+from relrag_query.display.page_texts import page_texts
 from relrag_query.people.knowledge import PeopleAnswer, PeopleKnowledge
 from relrag_query.results import (
     Answer,
@@ -55,6 +56,7 @@ def search(context: QueryContext, shown: int) -> Results:
         context.question.time,
         context.question.intents,
         context.trace,
+        language=context.question.language,
         head=explanation.explain_query(context, request, hits, _zone(context))
         + explanation.explain_semantic_only(context, hits),
         searched="" if hits else _scope(context, listed=request is not None),
@@ -162,6 +164,8 @@ def _gather(context: QueryContext, passages: list[Hit], limit: int | None) -> _E
         closest = answer.excerpts
     else:
         answer, closest = _excerpts(context, passages, most)
+        if context.question.form == "list":
+            max_sources = limit or max(max_sources, items.MAX_ITEMS)
     context.note("answer", f"{answer.confidence}, {len(answer.excerpts)} excerpts")
     hits = hits if request else add_named_records(answer, passages, context)
     return _Evidence(answer, closest, hits, max_sources, request)
@@ -190,6 +194,7 @@ def _ask_records(
         searched=_scope(context, listed=evidence.request is not None),
         missing=_missing(context, evidence, quotes),
         intents=context.question.intents, when=context.question.time, trace=context.trace,
+        form="list" if evidence.request else context.question.form, language=context.question.language,
         head=[*filter(None, (nobody, writers)), *explained],
     )  # fmt: skip
 
@@ -254,6 +259,7 @@ def _ask_people(
         intents=context.question.intents,
         when=context.question.time,
         trace=context.trace,
+        language=context.question.language,
         people=statement.people,
         head=head,
     )
@@ -278,19 +284,24 @@ def quotable(hits: Sequence[Hit]) -> list[Candidate]:
 def _excerpts(context: QueryContext, hits: list[Hit], limit: int) -> tuple[Excerpts, list[Excerpt]]:
     """The excerpts that answer; and those that come closest, whether they answer or not, where a model reads them."""
     quotes, absent = quotable(hits), unmatched_terms(context, hits)
-    ranking = ranker.rank(quotes, context, len(absent))
+    form = context.question.form
+    ranking = ranker.rank(quotes, context, len(absent), each=form == "list")
     context.note(
         "rank", f"the best of {len(quotes)} candidates answers with a probability of {ranking.probability:.2f}"
     )
     scorer = features.SentenceScorer.of(context)
-    evidence = excerpts.choose(
-        ranking,
-        quotes,
-        scorer,
-        limit,
-        across=QueryIntent.CROSS_CHANNEL in context.question.intents,
-        has_current_value=superseded.has_current_value(context.question),
-    )
+    if form == "list":
+        evidence = items.choose_items(ranking, quotes, limit)
+    else:
+        evidence = excerpts.choose(
+            ranking,
+            quotes,
+            scorer,
+            limit,
+            form=form,
+            across=QueryIntent.CROSS_CHANNEL in context.question.intents,
+            has_current_value=superseded.has_current_value(context.question),
+        )
     if context.settings.answerer == "extractive":
         return evidence, []
     first = ranking.ranked[: budget.MAX_PASSAGES]
@@ -327,7 +338,8 @@ def _name_writers(
     for quote in quotes:
         quote.sender = ", ".join(named.get(quote.text, ())) or quote.sender
     writers_named = dict.fromkeys(name for quote in quotes for name in named.get(quote.text, ()))
-    return f"Said by {', '.join(writers_named)}." if writers_named else ""
+    said_by = page_texts(context.question.language).said_by
+    return said_by.format(names=", ".join(writers_named)) if writers_named else ""
 
 
 def _read_by_model(context: QueryContext, stated: Answer | None, closest: Sequence[Excerpt]) -> list[Passage]:
@@ -425,7 +437,13 @@ def _add_locations(context: QueryContext, listed: list[CitedSource]) -> list[Cit
 
 def _quotes(context: QueryContext, evidence: Excerpts, sources: list[CitedSource]) -> list[Quote]:
     units = [unit for sentence in evidence.excerpts for unit in (sentence.unit, *sentence.also)]
-    return make_quotes(evidence.excerpts, sources, quoted_places.locate(units, context.connection), _zone(context))
+    return make_quotes(
+        evidence.excerpts,
+        sources,
+        quoted_places.locate(units, context.connection),
+        _zone(context),
+        page_texts(context.question.language),
+    )
 
 
 def _scope(context: QueryContext, *, listed: bool) -> str:

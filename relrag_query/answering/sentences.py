@@ -42,6 +42,8 @@ _UNIT = re.compile(r"\d ?[^\W\d_]{1,4}\.\s+$")
 """what is short and stands behind a number is a unit, not an initial or a title"""
 _ROW = re.compile(r"[^;\n]{1,60}: [^;\n]+(?:; [^;:\n]{1,60}: [^;\n]+)+$")
 """a row of a table, as it is stored: every value with the name of its column"""
+_BULLET = re.compile(r"[ \t]*(?:[-*•–—+]|\[[ xX]\]|\d{1,2}[.)])[ \t]+(?=\S)")
+"""begins an item of a list"""
 _RULE = re.compile(r"^\|[\s:|-]+\|?$", re.MULTILINE)
 """below the names of the columns of a table in Markdown"""
 _MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
@@ -107,6 +109,17 @@ def _headed(texts: Sequence[str]) -> Iterator[str]:
         elif names:
             text = f"{names}\n{text}"
         yield text
+
+
+def is_row(text: str) -> bool:
+    """Whether a text is a row of a table, or one of Markdown below the names of its columns."""
+    return _ROW.match(text) is not None or text.startswith("|")
+
+
+def bullets(text: str) -> list[str]:
+    """The items of a text that lists some, without their marks; none where fewer than two lines have one."""
+    items = [line[mark.end() :] for line in text.splitlines() if (mark := _BULLET.match(line))]
+    return items if len(items) > 1 else []
 
 
 def is_question(text: str, chat: bool = False) -> bool:

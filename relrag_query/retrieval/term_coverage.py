@@ -157,12 +157,20 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
     question = join_numbers(unicodedata.normalize("NFC", question))
     question_tokens = set(query_tokens(question).split())
     start = question.find(phrase) if phrase else -1
+    asking = _asking_spans(question)
     words: dict[frozenset[str], _QueryWord] = {}
     open_end = False
     for match in re.finditer(r"\S+", question):
         piece = match[0]
         confidences = _searched_confidences(piece, question_tokens)
-        light = bool(confidences.keys() & _function_words(load_phrases())) or _means_now(piece)
+        light = (
+            bool(confidences.keys() & _function_words(load_phrases()))
+            or _means_now(piece)
+            or any(
+                first <= match.start() and match.start() + len(piece.rstrip(_PUNCTUATION)) <= end
+                for first, end in asking
+            )
+        )
         in_phrase = start >= 0 and match.start() < start + len(phrase) and start < match.end()
         has_content = bool(confidences) and not light and not in_phrase
         if confidences:
@@ -171,6 +179,12 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
             words.setdefault(frozenset(confidences), query_word)
         open_end = has_content and piece[-1] not in ",;:.?!"
     return words
+
+
+def _asking_spans(question: str) -> list[tuple[int, int]]:
+    """Where a question says that it asks for a list or for the course of a matter."""
+    plain, form = bare(question), load_phrases().form
+    return [match.span() for pattern in (form.list, form.summary) for match in pattern.finditer(plain)]
 
 
 def _means_now(piece: str) -> bool:
