@@ -169,6 +169,10 @@ class Archive:
             people, notice = self._people_or_why(connection)
             context = self._context(connection, words, limits, candidates, earlier, people)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
+            if earlier:
+                asked_before = self._context(connection, earlier[0], limits, candidates, earlier[1:], people)
+                asked_before.excluded_labels = context.excluded_labels
+                context.matter = pipeline.matter(asked_before)
             answer = pipeline.ask(context, limit, on_text, ArchivePeople(people, connection), self._model())
             # who may see some clients only is told of no file: none belongs to a client before it is read
             is_hinted = not answer.found and not self._clients
@@ -346,7 +350,7 @@ class Archive:
         people: People | None = None,
     ) -> QueryContext:
         """The context of a question; with `people`, those whom it names are known."""
-        named = self._people_in(question, people) if people else PeopleInQuestion()
+        named = self._people_asked_about(question, follows, people) if people else PeopleInQuestion()
         persons = people.by_id(named.named).values() if people else ()
         context = read_question(
             question, self.settings, self._vectors, connection, self._counted(connection), self._questions.embed,
@@ -378,6 +382,15 @@ class Archive:
         model = str(self.generation.manifest.get("embedder", ""))
         index, meaning = self._relationship_index(), context.meaning
         return RelationshipSearch(people, index, self.settings, model, meaning, types=types).nearest()
+
+    def _people_asked_about(self, question: str, follows: Sequence[str], people: People) -> PeopleInQuestion:
+        """The people in a question, and what it asks of them; where it names nobody, those of the last that did."""
+        own = self._people_in(question, people)
+        if own.named:
+            return own
+        earlier = (self._people_in(text, people) for text in follows)
+        last = next((others for others in earlier if others.named), own)
+        return replace(own, named=last.named, in_index=last.in_index)
 
     def _people_in(self, question: str, people: People) -> PeopleInQuestion:
         """The people in a question, and what it asks of them."""

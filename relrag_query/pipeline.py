@@ -38,6 +38,7 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit, drop_context
 from relrag_query.retrieval.missing_words import missing_words, telling_words, unmatched_terms
+from relrag_query.retrieval.steps.matter import MOST
 from relrag_query.steps import ASK, SEARCH
 from relrag_query.understanding.intent import QueryIntent
 from relrag_query.understanding.people_question import PeopleQuestion
@@ -263,6 +264,11 @@ def _ask_people(
         people=statement.people,
         head=head,
     )
+
+
+def matter(context: QueryContext) -> tuple[Hit, ...]:
+    """The best hits of a question that another one follows up."""
+    return tuple(run(SEARCH, context)[:MOST])
 
 
 def answering_hits(context: QueryContext) -> list[Hit]:

@@ -108,7 +108,7 @@ def choose(
     if in_order:
         excerpts = _course(ordered, candidates, question, limit, across=across)
     else:
-        excerpts = _distinct(ordered, candidates, question, min(limit, MAX_EXCERPTS))
+        excerpts = _distinct(_giving_values(ordered, question), candidates, question, min(limit, MAX_EXCERPTS))
     if has_current_value:
         excerpts = _mark_superseded(excerpts, ranking.ranked, question.value_types)
     near = frozenset(option.candidate.unit.hit.chunk.chunk_group_id for option in ranked)
@@ -129,6 +129,32 @@ def _course(
     rest = [other for other in ranked if other not in by_channel]
     chosen = _distinct([*by_channel, *rest], candidates, question, min(limit, room))
     return sorted(chosen, key=lambda excerpt: excerpt.unit.ts or 0)
+
+
+def _giving_values(ranked: Sequence[RankedCandidate], question: SentenceScorer) -> list[RankedCandidate]:
+    """The candidates, those first that give a value of a type that the question asks for and none before them gives.
+
+    The first one stays, unless it gives no such value and the second, of the same matter, does.
+    """
+    if not question.asked or not ranked:
+        return list(ranked)
+    first, *others = ranked
+    if not question.given(first.candidate.text):
+        second = next((other for other in others[:1] if _completes(other, first, question)), first)
+        others = [other for other in ranked if other is not second]
+        first = second
+    chosen, missing = [first], question.asked - question.given(first.candidate.text)
+    for other in others:
+        if given := missing & question.given(other.candidate.text):
+            chosen.append(other)
+            missing -= given
+    return [*chosen, *(other for other in others if not _is_among(other, chosen))]
+
+
+def _completes(second: RankedCandidate, first: RankedCandidate, question: SentenceScorer) -> bool:
+    """Whether the second candidate gives a value that is asked for, in the matter of the first."""
+    is_same = superseded.same_matter(second.candidate.unit.hit, first.candidate.unit.hit)
+    return is_same and bool(question.given(second.candidate.text))
 
 
 def _near(ranked: Sequence[RankedCandidate], gap: float) -> list[RankedCandidate]:

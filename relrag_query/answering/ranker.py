@@ -37,6 +37,8 @@ MAX_MARGIN = 3.0
 """by which the best candidate leads the next at most, as a difference of scores"""
 BULK_PENALTY = 1.0
 """by which the score of what was sent to many is lower: no labelled archive holds such mails, so it is not learned"""
+MATTER_BONUS = 1.0
+"""by which the score is higher of what an earlier question led to: the labelled questions follow none"""
 FILE = Path(__file__).with_name("weights.json")
 _BEST_FEATURES = (
     *("near_coverage", "coverage_by_likeness", "holds_asked", "quoted_section", "asks"),
@@ -154,8 +156,9 @@ def order(
     candidates: Sequence[Candidate], rows: Vectors, second: Regression, *, each: bool = False
 ) -> list[RankedCandidate]:
     """The best candidate of each passage by the second score, best first; with `each`, all candidates."""
-    penalties = [BULK_PENALTY if candidate.unit.hit.is_bulk else 0.0 for candidate in candidates]
-    scores = second.score(rows) - np.asarray(penalties, np.float32)
+    hits = [candidate.unit.hit for candidate in candidates]
+    bonuses = [MATTER_BONUS * hit.of_matter - BULK_PENALTY * hit.is_bulk for hit in hits]
+    scores = second.score(rows) + np.asarray(bonuses, np.float32)
     best: dict[int, int] = {}
     for position in np.argsort(-scores, kind="stable").tolist():
         best.setdefault(position if each else id(candidates[position].unit.hit), position)

@@ -92,6 +92,7 @@ def _supersedes(later: RankedCandidate, earlier: RankedCandidate, types: frozens
     return (
         later.score >= earlier.score - _MAX_SCORE_GAP
         and is_later(new.unit, old.unit)
+        and new.unit.hit.of_matter >= old.unit.hit.of_matter
         and not is_question(new.text, chat=bool(new.unit.hit.messages))
         and (same_matter(new.unit.hit, old.unit.hit) or _coverage(later) >= _coverage(earlier) - _COVERAGE_LOSS)
         and gives_other_value(new, old, types)
