@@ -297,7 +297,7 @@ def _excerpts(context: QueryContext, hits: list[Hit], limit: int) -> tuple[Excer
     )
     scorer = features.SentenceScorer.of(context)
     if form == "list":
-        evidence = items.choose_items(ranking, quotes, limit)
+        evidence = items.choose_items(ranking, quotes, scorer, limit)
     else:
         evidence = excerpts.choose(
             ranking,

@@ -16,7 +16,7 @@ from relrag_query.answering import superseded
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.features import SentenceScorer
 from relrag_query.answering.ranker import RankedCandidate, Ranking
-from relrag_query.answering.sentences import QuotableSpan, expects_reply, is_question
+from relrag_query.answering.sentences import QuotableSpan, expects_reply, is_question, is_row
 from relrag_query.retrieval.excerpts import head_lines
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import tokens
@@ -128,7 +128,13 @@ def _course(
     room = max(MAX_EXCERPTS, min(len(by_channel), MAX_COURSE)) if across else MAX_COURSE
     rest = [other for other in ranked if other not in by_channel]
     chosen = _distinct([*by_channel, *rest], candidates, question, min(limit, room))
-    return sorted(chosen, key=lambda excerpt: excerpt.unit.ts or 0)
+    return sorted(chosen, key=_time)
+
+
+def _time(excerpt: Excerpt) -> tuple[bool, int]:
+    """Orders excerpts by time, those last whose day is not known."""
+    hit = excerpt.unit.hit
+    return hit.is_undated or hit.date_quality == "year", excerpt.unit.ts or 0
 
 
 def _giving_values(ranked: Sequence[RankedCandidate], question: SentenceScorer) -> list[RankedCandidate]:
@@ -257,7 +263,9 @@ def excerpt_of(ranked: RankedCandidate, candidates: Sequence[Candidate], questio
     candidate = ranked.candidate
     chat = bool(candidate.unit.hit.messages)
     passage = [other.unit for other in candidates if other.unit.hit is candidate.unit.hit]
-    core = _spans_of(candidate, passage)
+    core = spans_of(candidate, passage)
+    if is_row(core[0].text):
+        return Excerpt(core[0], core[0].text, ranked.share)  # its neighbours are about something else
     ids = {id(span) for span in core}
     units = _burst(passage, ids) if chat else _without_head(passage, candidate.unit.hit)
     positions = [position for position, unit in enumerate(units) if id(unit) in ids] or [0]
@@ -269,7 +277,7 @@ def excerpt_of(ranked: RankedCandidate, candidates: Sequence[Candidate], questio
     return Excerpt(_answering(core, question), text, ranked.share)
 
 
-def _spans_of(candidate: Candidate, passage: Sequence[QuotableSpan]) -> list[QuotableSpan]:
+def spans_of(candidate: Candidate, passage: Sequence[QuotableSpan]) -> list[QuotableSpan]:
     """The spans of a passage that a candidate consists of."""
     if candidate.exchange:
         turns = {turn.asset_id for turn in (candidate.unit, *candidate.exchange)}

@@ -162,7 +162,9 @@ def split(text: str) -> list[str]:
     for paragraph in re.split(r"\n\s*\n", text):
         lines = [line.strip() for line in paragraph.splitlines() if line.strip() and not quoted.match(line)]
         spoken = sum(_SPEAKER.match(line) is not None for line in lines)
-        if spoken >= _TRANSCRIPT and 2 * spoken > len(lines):
+        if any(map(_ROW.match, lines)):
+            parts += _short_lines(lines)
+        elif spoken >= _TRANSCRIPT and 2 * spoken > len(lines):
             parts += _blocks(lines)
         elif lines and (len(lines) == 1 or min(map(len, lines[:-1])) > 55):
             parts += _sentences(" ".join(lines))
