@@ -6,7 +6,7 @@ A row of a table and a line with a bullet are items by themselves; of other reco
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from relrag_query.answering.candidates import Candidate
@@ -23,7 +23,6 @@ _MAX_SCORE_GAP = 3.5
 """by which an item's score is below that of the first at most, as of excerpts"""
 _MIN_SHARE = 0.6
 """of what the best of them covers of the question, an item of the same matter covers at least so much"""
-
 _MIN_SHARE_OF_ROW = 0.8
 """the same of the rows of one table"""
 
@@ -33,14 +32,11 @@ def choose_items(ranking: Ranking, candidates: Sequence[Candidate], question: Se
     if not ranking.is_close:
         return Excerpts([], "none")
     about = _about_the_matter(ranking.ranked)
-    best_by_record: dict[str, RankedCandidate] = {}
-    for option in sorted(about, key=lambda option: not _lists(option.candidate)):
-        best_by_record.setdefault(option.candidate.unit.asset_id, option)
+    positions = {id(candidate): position for position, candidate in enumerate(candidates)}
     chosen: list[Excerpt] = []
-    for option in sorted(best_by_record.values(), key=lambda option: -option.score):
-        for item in _items(option, candidates, question):
-            if not any(says_same(item.unit, other.unit) for other in chosen):
-                chosen.append(item)
+    for record in _by_record(about):
+        for option in sorted(record, key=lambda option: positions[id(option.candidate)]):
+            chosen += _new_items(_items(option, candidates, question), chosen)
     near = frozenset(option.candidate.unit.hit.chunk.chunk_group_id for option in about)
     return Excerpts(chosen[: min(limit, MAX_ITEMS)], "unsure", near)
 
@@ -54,6 +50,20 @@ def _about_the_matter(ranked: Sequence[RankedCandidate]) -> list[RankedCandidate
 
 def _coverage(option: RankedCandidate) -> float:
     return max(float(option.row[column(name)]) for name in ("described_coverage", "near_coverage"))
+
+
+def _by_record(ranked: Sequence[RankedCandidate]) -> Iterator[list[RankedCandidate]]:
+    """The candidates of each record that hold its items, the record of the best first: all that list some, else one."""
+    records: dict[str, list[RankedCandidate]] = {}
+    for option in ranked:
+        records.setdefault(option.candidate.unit.asset_id, []).append(option)
+    for options in records.values():
+        yield [option for option in options if _lists(option.candidate)] or options[:1]
+
+
+def _new_items(items: Sequence[Excerpt], chosen: Sequence[Excerpt]) -> list[Excerpt]:
+    """The items that say something else than those before them."""
+    return [item for item in items if not any(says_same(item.unit, other.unit) for other in chosen)]
 
 
 def _lists(candidate: Candidate) -> bool:

@@ -93,9 +93,14 @@ def quotable_spans(hit: Hit) -> list[QuotableSpan]:
     texts = list(_headed(split(join_dates(text))))
     sender = None if chunk.section in OF_OTHERS else chunk.from_
     return [
-        QuotableSpan(text, hit, sender, chunk.ts, chunk.asset_id, tuple(texts[position + 1 : position + 5]))
+        QuotableSpan(text, hit, sender, chunk.ts, chunk.asset_id, _behind(texts, position))
         for position, text in enumerate(texts)
     ]
+
+
+def _behind(texts: Sequence[str], position: int) -> tuple[str, ...]:
+    """What follows a text in its passage; nothing of a row, whose next one is about something else."""
+    return () if is_row(texts[position]) else tuple(texts[position + 1 : position + 5])
 
 
 def _headed(texts: Sequence[str]) -> Iterator[str]:
