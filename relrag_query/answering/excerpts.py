@@ -138,23 +138,24 @@ def _time(excerpt: Excerpt) -> tuple[bool, int]:
 
 
 def _giving_values(ranked: Sequence[RankedCandidate], question: SentenceScorer) -> list[RankedCandidate]:
-    """The candidates, those first that give a value of a type that the question asks for and none before them gives.
-
-    The first one stays, unless it gives no such value and the second, of the same matter, does.
-    """
+    """The candidates, those first that give a value of a type that the question asks for and none before them gives."""
     if not question.asked or not ranked:
         return list(ranked)
-    first, *others = ranked
-    if not question.given(first.candidate.text):
-        second = next((other for other in others[:1] if _completes(other, first, question)), first)
-        others = [other for other in ranked if other is not second]
-        first = second
+    first, *others = _first_giving(ranked, question)
     chosen, missing = [first], question.asked - question.given(first.candidate.text)
     for other in others:
         if given := missing & question.given(other.candidate.text):
             chosen.append(other)
             missing -= given
     return [*chosen, *(other for other in others if not _is_among(other, chosen))]
+
+
+def _first_giving(ranked: Sequence[RankedCandidate], question: SentenceScorer) -> list[RankedCandidate]:
+    """The candidates, the second before the first where that gives no value and the second, of its matter, does."""
+    first, *others = ranked
+    if others and not question.given(first.candidate.text) and _completes(others[0], first, question):
+        return [others[0], first, *others[1:]]
+    return list(ranked)
 
 
 def _completes(second: RankedCandidate, first: RankedCandidate, question: SentenceScorer) -> bool:
