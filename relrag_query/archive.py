@@ -25,8 +25,7 @@ from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.workspace import Workspace
 from relrag_query import pipeline
-from relrag_query.answering import intent_model, llm
-from relrag_query.answering.chat_model import ChatModel
+from relrag_query.answering import intent_model
 from relrag_query.answering.unread_hint import unread_hint
 from relrag_query.display.page_texts import page_texts
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
@@ -173,7 +172,7 @@ class Archive:
                 asked_before = self._context(connection, earlier[0], limits, candidates, earlier[1:], people)
                 asked_before.excluded_labels = context.excluded_labels
                 context.matter = pipeline.matter(asked_before)
-            answer = pipeline.ask(context, limit, on_text, ArchivePeople(people, connection), self._model())
+            answer = pipeline.ask(context, limit, on_text, ArchivePeople(people, connection), self._reader())
             # who may see some clients only is told of no file: none belongs to a client before it is read
             is_hinted = not answer.found and not self._clients
             unread = (
@@ -182,9 +181,15 @@ class Archive:
             notices = " ".join(filter(None, (cut, notice, answer.notice, unread)))
             return replace(answer, question=question, notice=notices)
 
-    def _model(self) -> Callable[[], ChatModel] | None:
-        """Opens the configured language model; None if excerpts are the answer."""
-        return None if self.settings.answerer == "extractive" else functools.partial(llm.writer, self.settings)
+    def _reader(self) -> pipeline.Read | None:
+        """Has the configured language model answer; None if excerpts are the answer."""
+        if self.settings.answerer == "extractive":
+            return None
+        # imported only here: most archives have no model
+        from relrag_query.answering import llm
+        from relrag_query.answering.reader import reading
+
+        return lambda question, passages, on_text: reading.read(llm.writer(self.settings), question, passages, on_text)
 
     @contextmanager
     def people(self) -> Iterator[People]:

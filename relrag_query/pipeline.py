@@ -9,12 +9,11 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.stores.vectors.protocol import ANYWHERE
 from relrag_query.answering import excerpts, explanation, features, items, listing, quoted_places, ranker, superseded
 from relrag_query.answering.candidates import Candidate, candidates
-from relrag_query.answering.chat_model import AnswerError, ChatModel
+from relrag_query.answering.chat_model import AnswerError, WrittenAnswer
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
 from relrag_query.answering.named_records import add_named_records
-from relrag_query.answering.reader import budget, protocol, reading
+from relrag_query.answering.reader import budget, protocol
 from relrag_query.answering.reader.protocol import Passage
-from relrag_query.answering.reader.reading import WrittenAnswer
 from relrag_query.display.page_texts import page_texts
 from relrag_query.people.knowledge import PeopleAnswer, PeopleKnowledge
 from relrag_query.results import (
@@ -43,6 +42,8 @@ from relrag_query.steps import ASK, SEARCH
 from relrag_query.understanding.intent import QueryIntent
 from relrag_query.understanding.people_question import PeopleQuestion
 
+Read = Callable[[str, Sequence[Passage], Callable[[str], None]], WrittenAnswer]
+"""a language model's answer from passages, which calls its third argument with each piece; raises AnswerError"""
 _PEOPLE = 3
 """people about whom a model reads at most, and whose facts join the passages"""
 
@@ -70,12 +71,11 @@ def ask(
     limit: int | None,
     on_text: Callable[[str], None] | None,
     people: PeopleKnowledge | None = None,
-    open_model: Callable[[], ChatModel] | None = None,
+    read: Read | None = None,
 ) -> Answer:
     """The excerpts that answer a question, or what a language model writes from them, with their sources.
 
-    Without `people` nothing is known of people. `open_model` opens the language model that is set; it raises
-    AnswerError.
+    Without `people` nothing is known of people. With `read`, a language model answers.
     """
     request = _people_request(context)
     statement = _statement(request, context, people)
@@ -85,15 +85,13 @@ def ask(
     if statement:
         stated = _ask_people(_notice_of_nobody(request, people, statement), statement, passages, context, limit)
         context.people_hits = ()  # passages are quoted as if nobody were known
-    if open_model is None and stated and stated.people:
+    if read is None and stated and stated.people:
         return stated
     evidence = _gather(context, passages, limit)
     quoted = _join(stated, _ask_records(context, evidence, request, people))
-    if open_model is None:
+    if read is None:
         return quoted
-    return _written_or_quoted(
-        context, quoted, _read_by_model(context, stated, evidence.closest)[:limit], open_model, on_text
-    )
+    return _written_or_quoted(context, quoted, _read_by_model(context, stated, evidence.closest)[:limit], read, on_text)
 
 
 def _people_request(context: QueryContext) -> PeopleQuestion | None:
@@ -372,7 +370,7 @@ def _written_or_quoted(
     context: QueryContext,
     quoted: Answer,
     passages: Sequence[Passage],
-    open_model: Callable[[], ChatModel],
+    read: Read,
     on_text: Callable[[str], None] | None,
 ) -> Answer:
     """The answer that the configured model writes from passages; the quoted one, with the reason, where none stands."""
@@ -380,8 +378,7 @@ def _written_or_quoted(
     if not given:
         return quoted
     try:
-        model = open_model()
-        answer = reading.read(model, context.question.redacted, given, on_text or (lambda piece: None))
+        answer = read(context.question.redacted, given, on_text or (lambda piece: None))
     except AnswerError as error:
         context.note("read", str(error))
         return replace(quoted, notice=f"No answer was written: {error}.")

@@ -11,9 +11,8 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines.languages import DEFAULT
 from relrag_pipelines.text import citation_marks
-from relrag_query.answering.chat_model import Usage
+from relrag_query.answering.chat_model import Usage, WrittenAnswer
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
-from relrag_query.answering.reader.reading import WrittenAnswer
 from relrag_query.answering.sentences import QuotableSpan
 from relrag_query.display.page_texts import PageTexts, page_texts
 from relrag_query.display.source_filter import apply_source_filter

@@ -109,4 +109,4 @@ def _page_texts(default: Path, own: Path, code: str) -> PageTexts:
     return PageTexts(code, **{**texts, **given})
 
 
-ENGLISH = page_texts(languages.DEFAULT)
+DEFAULT_TEXTS = page_texts(languages.DEFAULT)

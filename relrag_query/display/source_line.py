@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text import citation_marks
-from relrag_query.display.page_texts import ENGLISH, PageTexts
+from relrag_query.display.page_texts import DEFAULT_TEXTS, PageTexts
 from relrag_query.retrieval.hit import ENTITY_STORE, Hit, QuotedPlace
 
 _ADDRESS = re.compile(r"(.*\S)\s*<[^>]*>\s*")
@@ -21,7 +21,7 @@ _MAX_TITLE_CHARS = 70
 """largest number of characters of a title"""
 
 
-def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = (), texts: PageTexts = ENGLISH) -> str:
+def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = (), texts: PageTexts = DEFAULT_TEXTS) -> str:
     """The line of a hit; `places` are the positions that the answer quotes."""
     chunk = hit.chunk
     times = [quote_place.ts for quote_place in places if quote_place.ts is not None] if chunk.members else []
@@ -36,7 +36,7 @@ def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = (), te
     return ", ".join(part for part in parts if part)
 
 
-def when_of(hit: Hit, zone: ZoneInfo, ts: int | None, texts: PageTexts = ENGLISH) -> str:
+def when_of(hit: Hit, zone: ZoneInfo, ts: int | None, texts: PageTexts = DEFAULT_TEXTS) -> str:
     """A time of a hit; `file of 2025-01-15` if it is only that of its file, which may be a copy."""
     if ts is None:
         return texts.undated
@@ -81,7 +81,7 @@ def only_day(ts: int, rag_source_type: str, date_quality: str = "") -> bool:
     return bool(rag_source_type) and not exact and ts % 86_400 == 0
 
 
-def pages_of(chunk: Chunk, places: Sequence[QuotedPlace] = (), texts: PageTexts = ENGLISH) -> str:
+def pages_of(chunk: Chunk, places: Sequence[QuotedPlace] = (), texts: PageTexts = DEFAULT_TEXTS) -> str:
     """The pages of the quotes, else the page on which the passage begins: `page 3`, `pages 3, 17`."""
     pages = sorted({quote_place.page for quote_place in places if quote_place.page}) or (
         [chunk.page_number] if chunk.page_number else []

@@ -8,7 +8,7 @@ import pytest
 
 from relrag_pipelines import languages
 from relrag_pipelines.languages import LanguageError
-from relrag_query.display.page_texts import ENGLISH, PageTexts, page_texts
+from relrag_query.display.page_texts import DEFAULT_TEXTS, PageTexts, page_texts
 
 NAMES = [entry.name for entry in fields(PageTexts) if entry.name not in ("language", "nouns")]
 
@@ -22,11 +22,13 @@ def filled_in(text: str) -> set[str]:
 def test_a_language_has_all_texts_and_fills_in_nothing_that_english_does_not(code: str) -> None:
     texts = page_texts(code)
     assert set(languages.table(code, "page")) - {"nouns"} == set(NAMES)
-    assert [name for name in NAMES if not filled_in(getattr(texts, name)) <= filled_in(getattr(ENGLISH, name))] == []
+    assert [
+        name for name in NAMES if not filled_in(getattr(texts, name)) <= filled_in(getattr(DEFAULT_TEXTS, name))
+    ] == []
 
 
 def test_a_language_without_the_file_has_english_texts() -> None:
-    assert page_texts("xx") == ENGLISH
+    assert page_texts("xx") == DEFAULT_TEXTS
 
 
 def test_what_a_language_lacks_is_english_and_a_mistake_is_named(
@@ -45,5 +47,5 @@ def test_what_a_language_lacks_is_english_and_a_mistake_is_named(
 
 
 def test_records_are_named_and_counted_in_the_language() -> None:
-    assert (ENGLISH.noun("email"), ENGLISH.count("email", 2)) == ("mail", "2 mails")
+    assert (DEFAULT_TEXTS.noun("email"), DEFAULT_TEXTS.count("email", 2)) == ("mail", "2 mails")
     assert (page_texts("es").noun("email"), page_texts("es").count("email", 2)) == ("correo", "correo: 2")
