@@ -25,9 +25,9 @@ from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.workspace import Workspace
 from relrag_query import pipeline
-from relrag_query.answering import intent_model, llm
-from relrag_query.answering.chat_model import ChatModel
+from relrag_query.answering import intent_model
 from relrag_query.answering.unread_hint import unread_hint
+from relrag_query.display.page_texts import page_texts
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
 from relrag_query.people import described_relatives, questions, references, statement_reader, wordings, writers
 from relrag_query.people.archive_people import ArchivePeople
@@ -168,16 +168,28 @@ class Archive:
             people, notice = self._people_or_why(connection)
             context = self._context(connection, words, limits, candidates, earlier, people)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
-            answer = pipeline.ask(context, limit, on_text, ArchivePeople(people, connection), self._model())
+            if earlier:
+                asked_before = self._context(connection, earlier[0], limits, candidates, earlier[1:], people)
+                asked_before.excluded_labels = context.excluded_labels
+                context.matter = pipeline.matter(asked_before)
+            answer = pipeline.ask(context, limit, on_text, ArchivePeople(people, connection), self._reader())
             # who may see some clients only is told of no file: none belongs to a client before it is read
             is_hinted = not answer.found and not self._clients
-            unread = unread_hint(context.question.terms, self.settings) if is_hinted else ""
+            unread = (
+                unread_hint(context.question.terms, self.settings, page_texts(answer.language)) if is_hinted else ""
+            )
             notices = " ".join(filter(None, (cut, notice, answer.notice, unread)))
             return replace(answer, question=question, notice=notices)
 
-    def _model(self) -> Callable[[], ChatModel] | None:
-        """Opens the configured language model; None if excerpts are the answer."""
-        return None if self.settings.answerer == "extractive" else functools.partial(llm.writer, self.settings)
+    def _reader(self) -> pipeline.Read | None:
+        """Has the configured language model answer; None if excerpts are the answer."""
+        if self.settings.answerer == "extractive":
+            return None
+        # imported only here: most archives have no model
+        from relrag_query.answering import llm
+        from relrag_query.answering.reader import reading
+
+        return lambda question, passages, on_text: reading.read(llm.writer(self.settings), question, passages, on_text)
 
     @contextmanager
     def people(self) -> Iterator[People]:
@@ -343,7 +355,7 @@ class Archive:
         people: People | None = None,
     ) -> QueryContext:
         """The context of a question; with `people`, those whom it names are known."""
-        named = self._people_in(question, people) if people else PeopleInQuestion()
+        named = self._people_asked_about(question, follows, people) if people else PeopleInQuestion()
         persons = people.by_id(named.named).values() if people else ()
         context = read_question(
             question, self.settings, self._vectors, connection, self._counted(connection), self._questions.embed,
@@ -375,6 +387,15 @@ class Archive:
         model = str(self.generation.manifest.get("embedder", ""))
         index, meaning = self._relationship_index(), context.meaning
         return RelationshipSearch(people, index, self.settings, model, meaning, types=types).nearest()
+
+    def _people_asked_about(self, question: str, follows: Sequence[str], people: People) -> PeopleInQuestion:
+        """The people in a question, and what it asks of them; where it names nobody, those of the last that did."""
+        own = self._people_in(question, people)
+        if own.named:
+            return own
+        earlier = (self._people_in(text, people) for text in follows)
+        last = next((others for others in earlier if others.named), own)
+        return replace(own, named=last.named, in_index=last.in_index)
 
     def _people_in(self, question: str, people: People) -> PeopleInQuestion:
         """The people in a question, and what it asks of them."""

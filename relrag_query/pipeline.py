@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.stores.vectors.protocol import ANYWHERE
-from relrag_query.answering import excerpts, explanation, features, listing, quoted_places, ranker, superseded
+from relrag_query.answering import excerpts, explanation, features, items, listing, quoted_places, ranker, superseded
 from relrag_query.answering.candidates import Candidate, candidates
-from relrag_query.answering.chat_model import AnswerError, ChatModel
+from relrag_query.answering.chat_model import AnswerError, WrittenAnswer
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
 from relrag_query.answering.named_records import add_named_records
-from relrag_query.answering.reader import budget, protocol, reading
+from relrag_query.answering.reader import budget, protocol
 from relrag_query.answering.reader.protocol import Passage
-from relrag_query.answering.reader.reading import WrittenAnswer
+from relrag_query.display.page_texts import page_texts
 from relrag_query.people.knowledge import PeopleAnswer, PeopleKnowledge
 from relrag_query.results import (
     Answer,
@@ -37,10 +37,13 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit, drop_context
 from relrag_query.retrieval.missing_words import missing_words, telling_words, unmatched_terms
+from relrag_query.retrieval.steps.matter import MOST
 from relrag_query.steps import ASK, SEARCH
 from relrag_query.understanding.intent import QueryIntent
 from relrag_query.understanding.people_question import PeopleQuestion
 
+Read = Callable[[str, Sequence[Passage], Callable[[str], None]], WrittenAnswer]
+"""a language model's answer from passages, which calls its third argument with each piece; raises AnswerError"""
 _PEOPLE = 3
 """people about whom a model reads at most, and whose facts join the passages"""
 
@@ -55,6 +58,7 @@ def search(context: QueryContext, shown: int) -> Results:
         context.question.time,
         context.question.intents,
         context.trace,
+        language=context.question.language,
         head=explanation.explain_query(context, request, hits, _zone(context))
         + explanation.explain_semantic_only(context, hits),
         searched="" if hits else _scope(context, listed=request is not None),
@@ -67,12 +71,11 @@ def ask(
     limit: int | None,
     on_text: Callable[[str], None] | None,
     people: PeopleKnowledge | None = None,
-    open_model: Callable[[], ChatModel] | None = None,
+    read: Read | None = None,
 ) -> Answer:
     """The excerpts that answer a question, or what a language model writes from them, with their sources.
 
-    Without `people` nothing is known of people. `open_model` opens the language model that is set; it raises
-    AnswerError.
+    Without `people` nothing is known of people. With `read`, a language model answers.
     """
     request = _people_request(context)
     statement = _statement(request, context, people)
@@ -82,15 +85,13 @@ def ask(
     if statement:
         stated = _ask_people(_notice_of_nobody(request, people, statement), statement, passages, context, limit)
         context.people_hits = ()  # passages are quoted as if nobody were known
-    if open_model is None and stated and stated.people:
+    if read is None and stated and stated.people:
         return stated
     evidence = _gather(context, passages, limit)
     quoted = _join(stated, _ask_records(context, evidence, request, people))
-    if open_model is None:
+    if read is None:
         return quoted
-    return _written_or_quoted(
-        context, quoted, _read_by_model(context, stated, evidence.closest)[:limit], open_model, on_text
-    )
+    return _written_or_quoted(context, quoted, _read_by_model(context, stated, evidence.closest)[:limit], read, on_text)
 
 
 def _people_request(context: QueryContext) -> PeopleQuestion | None:
@@ -162,6 +163,8 @@ def _gather(context: QueryContext, passages: list[Hit], limit: int | None) -> _E
         closest = answer.excerpts
     else:
         answer, closest = _excerpts(context, passages, most)
+        if context.question.form == "list":
+            max_sources = limit or max(max_sources, items.MAX_ITEMS)
     context.note("answer", f"{answer.confidence}, {len(answer.excerpts)} excerpts")
     hits = hits if request else add_named_records(answer, passages, context)
     return _Evidence(answer, closest, hits, max_sources, request)
@@ -190,6 +193,7 @@ def _ask_records(
         searched=_scope(context, listed=evidence.request is not None),
         missing=_missing(context, evidence, quotes),
         intents=context.question.intents, when=context.question.time, trace=context.trace,
+        form="list" if evidence.request else context.question.form, language=context.question.language,
         head=[*filter(None, (nobody, writers)), *explained],
     )  # fmt: skip
 
@@ -254,9 +258,15 @@ def _ask_people(
         intents=context.question.intents,
         when=context.question.time,
         trace=context.trace,
+        language=context.question.language,
         people=statement.people,
         head=head,
     )
+
+
+def matter(context: QueryContext) -> tuple[Hit, ...]:
+    """The best hits of a question that another one follows up."""
+    return tuple(run(SEARCH, context)[:MOST])
 
 
 def answering_hits(context: QueryContext) -> list[Hit]:
@@ -278,19 +288,24 @@ def quotable(hits: Sequence[Hit]) -> list[Candidate]:
 def _excerpts(context: QueryContext, hits: list[Hit], limit: int) -> tuple[Excerpts, list[Excerpt]]:
     """The excerpts that answer; and those that come closest, whether they answer or not, where a model reads them."""
     quotes, absent = quotable(hits), unmatched_terms(context, hits)
-    ranking = ranker.rank(quotes, context, len(absent))
+    form = context.question.form
+    ranking = ranker.rank(quotes, context, len(absent), each=form == "list")
     context.note(
         "rank", f"the best of {len(quotes)} candidates answers with a probability of {ranking.probability:.2f}"
     )
     scorer = features.SentenceScorer.of(context)
-    evidence = excerpts.choose(
-        ranking,
-        quotes,
-        scorer,
-        limit,
-        across=QueryIntent.CROSS_CHANNEL in context.question.intents,
-        has_current_value=superseded.has_current_value(context.question),
-    )
+    if form == "list":
+        evidence = items.choose_items(ranking, quotes, scorer, limit)
+    else:
+        evidence = excerpts.choose(
+            ranking,
+            quotes,
+            scorer,
+            limit,
+            form=form,
+            across=QueryIntent.CROSS_CHANNEL in context.question.intents,
+            has_current_value=superseded.has_current_value(context.question),
+        )
     if context.settings.answerer == "extractive":
         return evidence, []
     first = ranking.ranked[: budget.MAX_PASSAGES]
@@ -327,7 +342,8 @@ def _name_writers(
     for quote in quotes:
         quote.sender = ", ".join(named.get(quote.text, ())) or quote.sender
     writers_named = dict.fromkeys(name for quote in quotes for name in named.get(quote.text, ()))
-    return f"Said by {', '.join(writers_named)}." if writers_named else ""
+    said_by = page_texts(context.question.language).said_by
+    return said_by.format(names=", ".join(writers_named)) if writers_named else ""
 
 
 def _read_by_model(context: QueryContext, stated: Answer | None, closest: Sequence[Excerpt]) -> list[Passage]:
@@ -354,7 +370,7 @@ def _written_or_quoted(
     context: QueryContext,
     quoted: Answer,
     passages: Sequence[Passage],
-    open_model: Callable[[], ChatModel],
+    read: Read,
     on_text: Callable[[str], None] | None,
 ) -> Answer:
     """The answer that the configured model writes from passages; the quoted one, with the reason, where none stands."""
@@ -362,8 +378,7 @@ def _written_or_quoted(
     if not given:
         return quoted
     try:
-        model = open_model()
-        answer = reading.read(model, context.question.redacted, given, on_text or (lambda piece: None))
+        answer = read(context.question.redacted, given, on_text or (lambda piece: None))
     except AnswerError as error:
         context.note("read", str(error))
         return replace(quoted, notice=f"No answer was written: {error}.")
@@ -425,7 +440,13 @@ def _add_locations(context: QueryContext, listed: list[CitedSource]) -> list[Cit
 
 def _quotes(context: QueryContext, evidence: Excerpts, sources: list[CitedSource]) -> list[Quote]:
     units = [unit for sentence in evidence.excerpts for unit in (sentence.unit, *sentence.also)]
-    return make_quotes(evidence.excerpts, sources, quoted_places.locate(units, context.connection), _zone(context))
+    return make_quotes(
+        evidence.excerpts,
+        sources,
+        quoted_places.locate(units, context.connection),
+        _zone(context),
+        page_texts(context.question.language),
+    )
 
 
 def _scope(context: QueryContext, *, listed: bool) -> str:

@@ -9,16 +9,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines.languages import DEFAULT
 from relrag_pipelines.text import citation_marks
-from relrag_query.answering.chat_model import Usage
+from relrag_query.answering.chat_model import Usage, WrittenAnswer
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
-from relrag_query.answering.reader.reading import WrittenAnswer
 from relrag_query.answering.sentences import QuotableSpan
+from relrag_query.display.page_texts import PageTexts, page_texts
 from relrag_query.display.source_filter import apply_source_filter
 from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 from relrag_query.retrieval.query_settings import DisplaySettings
-from relrag_query.understanding.intent import QueryIntent
+from relrag_query.understanding.intent import Form, QueryIntent
 from relrag_query.understanding.time_expressions import TimeRange
 
 _CLOSEST = 3
@@ -40,6 +41,8 @@ class Results:
     when: TimeRange | None
     intents: list[QueryIntent]
     trace: list[str]
+    language: str = DEFAULT
+    """ISO 639-1, of the query"""
     head: list[str] = field(default_factory=list)
     """how the query was understood: the time, the channel, what is listed"""
     searched: str = ""
@@ -83,24 +86,19 @@ class Quote:
     hit: Hit | None = None
     """what it stands in; None of what is known of people"""
 
+    superseded_note: str = ""
+    """the same in the words of the question's language"""
+
     @property
     def marked_text(self) -> str:
         """The sentence, which says so where a later record gives another value."""
-        return f"{self.text.rstrip()} (earlier; another value {self.superseded})" if self.superseded_by else self.text
+        return f"{self.text.rstrip()} ({self.superseded_note})" if self.superseded_note else self.text
 
     @property
     def cited_text(self) -> str:
         """The same with its sources in brackets; marks of the record's own are told apart from these."""
         numbers = "".join(f"[{number}]" for number in self.sources)
         return f"{citation_marks.disarm(self.marked_text).rstrip()} {numbers}".rstrip()
-
-    @property
-    def superseded(self) -> str:
-        """Where another value stands: `on 2025-03-04`, or `in lease_v2.pdf`; empty where none does."""
-        if self.superseded_by is None or self.superseded_on:
-            return f"on {self.superseded_on}" if self.superseded_on else ""
-        chunk = self.superseded_by.hit.chunk
-        return f"in {chunk.file_name or chunk.subject or chunk.asset_id}"
 
 
 @dataclass
@@ -121,6 +119,10 @@ class Answer:
     intents: list[QueryIntent]
     when: TimeRange | None
     trace: list[str]
+    form: Form = ""
+    """whether the quotes are the items of a list or the course of a matter, the oldest first"""
+    language: str = DEFAULT
+    """ISO 639-1, of the question"""
     written: WrittenAnswer | None = None
     """what a language model wrote; `quotes` are then the words that it rests on. None where the answer is quoted"""
     head: list[str] = field(default_factory=list)
@@ -148,7 +150,7 @@ class Answer:
         if self.written:
             return self.written.text
         if self.confidence == "none":
-            return "The archive does not hold an answer to this."
+            return page_texts(self.language).none
         return "\n".join(quote.cited_text for quote in self.quotes)
 
 
@@ -166,7 +168,11 @@ def nearest_hits(hits: list[Hit]) -> list[Hit]:
 
 
 def make_quotes(
-    sentences: Sequence[Excerpt], sources: Sequence[CitedSource], places: Sequence[QuotedPlace], zone: ZoneInfo
+    sentences: Sequence[Excerpt],
+    sources: Sequence[CitedSource],
+    places: Sequence[QuotedPlace],
+    zone: ZoneInfo,
+    texts: PageTexts,
 ) -> list[Quote]:
     """The sentences with the numbers of the sources that say them; tells each source where it is quoted.
 
@@ -184,7 +190,8 @@ def make_quotes(
         newer = sentence.superseded
         day = _day_of(newer, zone) if newer else ""
         text, answering = (plain(part, unit.hit.chunk.rag_source_type) for part in (sentence.text, unit.text))
-        quote = Quote(text, answering, unit.sender, unit.ts, numbers, cited[0][1], newer, day, unit.hit)
+        note = _superseded_note(newer, day, texts) if newer else ""
+        quote = Quote(text, answering, unit.sender, unit.ts, numbers, cited[0][1], newer, day, unit.hit, note)
         quotes.append(quote)
     unique = _without_repeats(quotes)
     return [quote for quote in unique if quote.sources] or unique
@@ -200,6 +207,13 @@ def _note_places(cited: Iterable[tuple[CitedSource | None, QuotedPlace]]) -> Non
 def _day_of(span: QuotableSpan, zone: ZoneInfo) -> str:
     """The day of a record that is dated; empty for others."""
     return str(datetime.fromtimestamp(span.ts, zone).date()) if span.ts and not span.hit.is_undated else ""
+
+
+def _superseded_note(newer: QuotableSpan, day: str, texts: PageTexts) -> str:
+    """That another value stands in a later record, of that day or in that file."""
+    chunk = newer.hit.chunk
+    file = chunk.file_name or chunk.subject or chunk.asset_id
+    return texts.superseded_on.format(day=day) if day else texts.superseded_in.format(file=file)
 
 
 def _without_repeats(quotes: Iterable[Quote]) -> list[Quote]:

@@ -9,6 +9,7 @@ from relrag_query.retrieval.steps.chat_context import expand_context, supplement
 from relrag_query.retrieval.steps.contents import load_dates, load_extra, load_messages
 from relrag_query.retrieval.steps.document_chunks import add_siblings
 from relrag_query.retrieval.steps.hybrid_search import hybrid_search
+from relrag_query.retrieval.steps.matter import keep_matter
 from relrag_query.retrieval.steps.named_entities import expand_named_entities
 from relrag_query.retrieval.steps.neighborhood import expand_step
 from relrag_query.retrieval.steps.people import add_people, search_people
@@ -18,6 +19,7 @@ SEARCH = (
     Step(1, "hybrid search", hybrid_search),
     Step(1, "person search", search_people),
     Step(1, "named entities", expand_named_entities),
+    Step(1, "matter", keep_matter),
     Step(1, "dates", load_dates),
     Step(2, "rerank", rerank),
     Step(2, "bulk mail", demote_bulk),

@@ -213,6 +213,15 @@ def foreign_signs(text: str) -> int:
     return sum([_balance(line.split()) for line in text.split("\n")])
 
 
+def language_votes(text: str) -> dict[str, int]:
+    """Languages, ISO 639-1 -> how many words of a text speak for them; of the default one by how many more it has.
+
+    The default language is left out where the signs of others outweigh its function words.
+    """
+    signs = foreign_signs(text)
+    return ({} if signs > 0 else {languages.DEFAULT: -signs}) | _votes(text.split())
+
+
 def _balance(pieces: list[str]) -> int:
     """Below zero where a line holds more function words of the default language than signs of another language.
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from relrag_query.answering.sentences import QuotableSpan, quotable_spans
+from relrag_query.answering.sentences import QuotableSpan, is_row, quotable_spans
 from relrag_query.retrieval.hit import Hit
 
 _BEFORE, _BEHIND = 3, 1
@@ -25,7 +25,7 @@ class Candidate:
 
     unit: QuotableSpan
     near: str
-    """what is said right before and behind it in its passage"""
+    """what is said right before and behind it in its passage; nothing of a row, whose neighbours are about others"""
     rank: int
     """of its hit, from 0"""
     exchange: tuple[QuotableSpan, ...] = ()
@@ -50,7 +50,7 @@ def candidates(hits: Sequence[Hit]) -> list[Candidate]:
         units = quotable_spans(hit)
         for position, unit in enumerate(units):
             around = [*units[max(0, position - _BEFORE) : position], *units[position + 1 : position + 1 + _BEHIND]]
-            near = "\n".join(f"{other.sender or ''}: {other.text}" for other in around)
+            near = "" if is_row(unit.text) else "\n".join(f"{other.sender or ''}: {other.text}" for other in around)
             every.append(Candidate(unit, near, rank, _exchange(units[position:]) if hit.messages else ()))
     return every
 

@@ -1,4 +1,4 @@
-"""A language model that writes, as an answer uses it; `llm.py` makes one from the settings."""
+"""A language model that writes, as an answer uses it, and what it wrote; `llm.py` makes one from the settings."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from relrag_pipelines.errors import RelragError
+from relrag_query.answering.sentences import QuotableSpan
+from relrag_query.retrieval.hit import Hit
 
 
 class AnswerError(RelragError):
@@ -51,3 +53,42 @@ class ChatModel:
     write: Write
     usage: Usage = field(default_factory=Usage)
     """grows as answers end"""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement that stands."""
+
+    text: str
+    source: int
+    """number of the record that says it, from 1"""
+    quote: QuotableSpan
+    """the words of the passage"""
+
+
+@dataclass
+class WrittenAnswer:
+    """What of a model's reply stands."""
+
+    model: str
+    host: str
+    statements: list[Statement] = field(default_factory=list)
+    removed: int = 0
+    """statements that no quote supports"""
+    is_refusal: bool = False
+    """the model says that the passages do not answer"""
+    broke_off: str = ""
+    """why the reply is not whole; empty where it is"""
+    cited: list[Hit] = field(default_factory=list)
+    """a passage of each record that is quoted, in the order of their numbers"""
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def text(self) -> str:
+        """The statements, a line each, with the numbers of their sources."""
+        return "\n".join(map(cited_text, self.statements))
+
+
+def cited_text(statement: Statement) -> str:
+    """A statement with the number of its source in brackets."""
+    return f"{statement.text} [{statement.source}]"

@@ -16,16 +16,17 @@ from relrag_query.answering import superseded
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.features import SentenceScorer
 from relrag_query.answering.ranker import RankedCandidate, Ranking
-from relrag_query.answering.sentences import QuotableSpan, expects_reply, is_question
+from relrag_query.answering.sentences import QuotableSpan, expects_reply, is_question, is_row
 from relrag_query.retrieval.excerpts import head_lines
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import tokens
+from relrag_query.understanding.intent import Form
 
 Confidence = Literal["sure", "unsure", "none"]
 
 MAX_EXCERPTS = 3
-MAX_ACROSS = 6
-"""excerpts of a question that goes across channels"""
+MAX_COURSE = 6
+"""excerpts of a question for the course of a matter, or that goes across channels"""
 _MAX_CHARACTERS = 420
 """of an excerpt: about 60 words"""
 _PAUSE = 3600
@@ -84,42 +85,83 @@ def choose(
     question: SentenceScorer,
     limit: int,
     *,
+    form: Form = "",
     across: bool,
     has_current_value: bool,
 ) -> Excerpts:
     """The excerpts of the best candidates, at most `limit`.
 
-    `candidates` are all that could be quoted. A question that goes `across` channels is answered by each channel, in
-    order of time. A later value comes first where the question `has_current_value`.
+    `candidates` are all that could be quoted. The course of a matter is told in order of time, and so is what is asked
+    `across` channels, by each channel. Else a later value comes first where the question `has_current_value`, and each
+    type of value that is asked for is in some excerpt.
     """
     if not ranking.is_close:
         return Excerpts([], "none")
-    gap = _STRONG_GAP if ranking.is_strong and not across else _MAX_SCORE_GAP
+    in_order = across or form == "summary"
+    gap = _STRONG_GAP if ranking.is_strong and not in_order else _MAX_SCORE_GAP
     ranked = ordered = _near(ranking.ranked, gap)
-    if has_current_value:
+    if has_current_value and form != "summary":
         # what one channel says later does not stand in for what another says
         ordered = []
         for group in _by_channel(ranking.ranked) if across else [ranking.ranked]:
             ordered += _newest_first([option for option in group if option in ranked], group, candidates, question)
-    if across:
-        excerpts = _across(ordered, candidates, question, limit)
+    if in_order:
+        excerpts = _course(ordered, candidates, question, limit, across=across)
     else:
-        excerpts = _distinct(ordered, candidates, question, min(limit, MAX_EXCERPTS))
+        excerpts = _distinct(_giving_values(ordered, question), candidates, question, min(limit, MAX_EXCERPTS))
     if has_current_value:
         excerpts = _mark_superseded(excerpts, ranking.ranked, question.value_types)
     near = frozenset(option.candidate.unit.hit.chunk.chunk_group_id for option in ranked)
     return Excerpts(excerpts, "sure" if ranking.is_strong else "unsure", near)
 
 
-def _across(
-    ranked: Sequence[RankedCandidate], candidates: Sequence[Candidate], question: SentenceScorer, limit: int
+def _course(
+    ranked: Sequence[RankedCandidate],
+    candidates: Sequence[Candidate],
+    question: SentenceScorer,
+    limit: int,
+    *,
+    across: bool,
 ) -> list[Excerpt]:
-    """The excerpts of a question that goes across channels: the best of each channel first, then by time."""
-    by_channel = [group[0] for group in _by_channel(ranked)]
-    room = max(MAX_EXCERPTS, min(len(by_channel), MAX_ACROSS))
+    """The excerpts in order of time, one a record; where a question goes `across` channels, the best of each first."""
+    by_channel = [group[0] for group in _by_channel(ranked)] if across else []
+    room = max(MAX_EXCERPTS, min(len(by_channel), MAX_COURSE)) if across else MAX_COURSE
     rest = [other for other in ranked if other not in by_channel]
     chosen = _distinct([*by_channel, *rest], candidates, question, min(limit, room))
-    return sorted(chosen, key=lambda excerpt: excerpt.unit.ts or 0)
+    return sorted(chosen, key=_time)
+
+
+def _time(excerpt: Excerpt) -> tuple[bool, int]:
+    """Orders excerpts by time, those last whose day is not known."""
+    hit = excerpt.unit.hit
+    return hit.is_undated or hit.date_quality == "year", excerpt.unit.ts or 0
+
+
+def _giving_values(ranked: Sequence[RankedCandidate], question: SentenceScorer) -> list[RankedCandidate]:
+    """The candidates, those first that give a value of a type that the question asks for and none before them gives."""
+    if not question.asked or not ranked:
+        return list(ranked)
+    first, *others = _first_giving(ranked, question)
+    chosen, missing = [first], question.asked - question.given(first.candidate.text)
+    for other in others:
+        if given := missing & question.given(other.candidate.text):
+            chosen.append(other)
+            missing -= given
+    return [*chosen, *(other for other in others if not _is_among(other, chosen))]
+
+
+def _first_giving(ranked: Sequence[RankedCandidate], question: SentenceScorer) -> list[RankedCandidate]:
+    """The candidates, the second before the first where that gives no value and the second, of its matter, does."""
+    first, *others = ranked
+    if others and not question.given(first.candidate.text) and _completes(others[0], first, question):
+        return [others[0], first, *others[1:]]
+    return list(ranked)
+
+
+def _completes(second: RankedCandidate, first: RankedCandidate, question: SentenceScorer) -> bool:
+    """Whether the second candidate gives a value that is asked for, in the matter of the first."""
+    is_same = superseded.same_matter(second.candidate.unit.hit, first.candidate.unit.hit)
+    return is_same and bool(question.given(second.candidate.text))
 
 
 def _near(ranked: Sequence[RankedCandidate], gap: float) -> list[RankedCandidate]:
@@ -186,7 +228,7 @@ def _distinct(
         if any(_same_record(option.candidate.unit, other.unit) for other in excerpts):
             continue
         excerpt = excerpt_of(option, candidates, question)
-        same = next((other for other in excerpts if _says_same(excerpt.unit, other.unit)), None)
+        same = next((other for other in excerpts if says_same(excerpt.unit, other.unit)), None)
         if same:
             same.also.append(excerpt.unit)
         elif len(excerpts) < limit:
@@ -201,7 +243,7 @@ def _same_record(span: QuotableSpan, other: QuotableSpan) -> bool:
     return bool(set(span.hit.chunk.members).intersection(other.hit.chunk.members))
 
 
-def _says_same(span: QuotableSpan, other: QuotableSpan) -> bool:
+def says_same(span: QuotableSpan, other: QuotableSpan) -> bool:
     """Whether two spans say the same: most of their words, and every figure."""
     first, second = (_plain_tokens(text) for text in (span.text, other.text))
     if any(any(map(str.isdigit, token)) for token in first ^ second):
@@ -222,7 +264,9 @@ def excerpt_of(ranked: RankedCandidate, candidates: Sequence[Candidate], questio
     candidate = ranked.candidate
     chat = bool(candidate.unit.hit.messages)
     passage = [other.unit for other in candidates if other.unit.hit is candidate.unit.hit]
-    core = _spans_of(candidate, passage)
+    core = spans_of(candidate, passage)
+    if is_row(core[0].text):
+        return Excerpt(core[0], core[0].text, ranked.share)  # its neighbours are about something else
     ids = {id(span) for span in core}
     units = _burst(passage, ids) if chat else _without_head(passage, candidate.unit.hit)
     positions = [position for position, unit in enumerate(units) if id(unit) in ids] or [0]
@@ -234,7 +278,7 @@ def excerpt_of(ranked: RankedCandidate, candidates: Sequence[Candidate], questio
     return Excerpt(_answering(core, question), text, ranked.share)
 
 
-def _spans_of(candidate: Candidate, passage: Sequence[QuotableSpan]) -> list[QuotableSpan]:
+def spans_of(candidate: Candidate, passage: Sequence[QuotableSpan]) -> list[QuotableSpan]:
     """The spans of a passage that a candidate consists of."""
     if candidate.exchange:
         turns = {turn.asset_id for turn in (candidate.unit, *candidate.exchange)}

@@ -160,10 +160,13 @@ class SentenceScorer:
         """Types of the values that the question asks for; empty where it asks for none."""
         return frozenset[ValueType]().union(*(VALUE_TYPES[name] for name in self.asked))
 
+    def given(self, text: str) -> frozenset[str]:
+        """What the question asks for, of the keys of VALUE_TYPES, that a text gives."""
+        return frozenset(name for name in self.asked if _PRESENT[name](text))
+
     def score(self, text: str) -> float:
         """The share of the question's terms that a text holds, more where it holds what is asked for."""
-        holds_value = any(_PRESENT[name](text) for name in self.asked)
-        return term_coverage(self.terms, tokens(text)) + _VALUE_SCORE * holds_value
+        return term_coverage(self.terms, tokens(text)) + _VALUE_SCORE * bool(self.given(text))
 
 
 def tokens_of(candidate: Candidate) -> CandidateTokens:

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from relrag_pipelines.sources import RECORD_TYPES, record_type
+from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.stores.neighbors import neighbors
 from relrag_pipelines.text.analyzer import only_function_words
 from relrag_query.answering.excerpts import Excerpt, Excerpts
 from relrag_query.answering.sentences import QuotableSpan, chat_turns, quotable_spans
+from relrag_query.display.page_texts import PageTexts
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, Step
 from relrag_query.retrieval.hit import Hit, Message
@@ -129,13 +130,13 @@ def listing_answer(hits: Sequence[Hit]) -> Excerpts:
     return Excerpts(listed, "sure" if listed else "none")
 
 
-def describe_listing(request: ListingRequest, hits: Sequence[Hit]) -> str:
-    """How many records there are: `15 records: 12 mails, 3 calls; 8 of them are listed, newest first.`"""
+def describe_listing(request: ListingRequest, hits: Sequence[Hit], texts: PageTexts) -> str:
+    """How many records there are: `15 records: 12 mails, 3 calls; 8 of them listed, newest first.`"""
     most_first = sorted(request.counts.items(), key=lambda counted: (-counted[1], counted[0]))
-    each = ", ".join(record_type(name).count_text(count) for name, count in most_first)
+    each = ", ".join(texts.count(name, count) for name, count in most_first)
     total, listed = request.counts.total(), sum(len(hit.matching) or 1 for hit in hits)
-    shown = f"{listed} of them {'is' if listed == 1 else 'are'} listed, " if listed < total else ""
-    return f"{total:,} record{'s' * (total != 1)}: {each}; {shown}newest first."
+    form = texts.records_listed if listed < total else texts.records if total > 1 else texts.record
+    return form.format(count=f"{total:,}", kinds=each, listed=listed)
 
 
 def _values(context: QueryContext) -> dict[str, Any]:

@@ -31,10 +31,14 @@ three for 51 %; with the best eight by score and one sentence of each, as before
 passages for 48 %"""
 SENTENCES = 2
 """candidates of each passage that are compared; each takes some milliseconds"""
+LISTED = 24
+"""candidates that are compared for a list, several of a passage"""
 MAX_MARGIN = 3.0
 """by which the best candidate leads the next at most, as a difference of scores"""
 BULK_PENALTY = 1.0
 """by which the score of what was sent to many is lower: no labelled archive holds such mails, so it is not learned"""
+MATTER_BONUS = 1.0
+"""by which the score is higher of what an earlier question led to: the labelled questions follow none"""
 FILE = Path(__file__).with_name("weights.json")
 _BEST_FEATURES = (
     *("near_coverage", "coverage_by_likeness", "holds_asked", "quoted_section", "asks"),
@@ -115,17 +119,23 @@ def load(by_meaning: bool) -> Model:
     return Model(first, second, confidence, stored["strong"], stored["close"])
 
 
-def rank(candidates: Sequence[Candidate], context: QueryContext, absent_terms: int = 0) -> Ranking:
-    """The candidates, the best of each passage. `absent_terms` is how many words of the question no passage holds."""
+def rank(
+    candidates: Sequence[Candidate], context: QueryContext, absent_terms: int = 0, *, each: bool = False
+) -> Ranking:
+    """The candidates, the best of each passage; with `each`, all of them, for a list.
+
+    `absent_terms` is how many words of the question no passage holds.
+    """
     if not candidates:
         return Ranking([])
     model = load(context.similarities is not None)
     rows = features.feature_rows(candidates, context)
-    best = compared_candidates(candidates, model.first.score(rows))
+    scores = model.first.score(rows)
+    best = np.argsort(-scores, kind="stable")[:LISTED].tolist() if each else compared_candidates(candidates, scores)
     if context.similarities is not None:
         texts = [candidates[position].embedded_text for position in best]
         rows = features.with_meaning(rows, best, context.similarities(texts))
-    ranked = order([candidates[position] for position in best], rows[best], model.second)
+    ranked = order([candidates[position] for position in best], rows[best], model.second, each=each)
     confident = confidence_features(ranked, absent_terms)
     probability = float(model.confidence.probability(confident[None])[0])
     return Ranking(ranked, probability, probability >= model.strong, probability >= model.close)
@@ -142,13 +152,16 @@ def compared_candidates(candidates: Sequence[Candidate], scores: Vectors) -> lis
     return [position for positions in chosen for position in positions[:SENTENCES]]
 
 
-def order(candidates: Sequence[Candidate], rows: Vectors, second: Regression) -> list[RankedCandidate]:
-    """The best candidate of each passage by the second score, best first."""
-    penalties = [BULK_PENALTY if candidate.unit.hit.is_bulk else 0.0 for candidate in candidates]
-    scores = second.score(rows) - np.asarray(penalties, np.float32)
+def order(
+    candidates: Sequence[Candidate], rows: Vectors, second: Regression, *, each: bool = False
+) -> list[RankedCandidate]:
+    """The best candidate of each passage by the second score, best first; with `each`, all candidates."""
+    hits = [candidate.unit.hit for candidate in candidates]
+    bonuses = [MATTER_BONUS * hit.of_matter - BULK_PENALTY * hit.is_bulk for hit in hits]
+    scores = second.score(rows) + np.asarray(bonuses, np.float32)
     best: dict[int, int] = {}
     for position in np.argsort(-scores, kind="stable").tolist():
-        best.setdefault(id(candidates[position].unit.hit), position)
+        best.setdefault(position if each else id(candidates[position].unit.hit), position)
     positions = list(best.values())
     shares = softmax(scores[positions])
     return [

@@ -42,6 +42,8 @@ _UNIT = re.compile(r"\d ?[^\W\d_]{1,4}\.\s+$")
 """what is short and stands behind a number is a unit, not an initial or a title"""
 _ROW = re.compile(r"[^;\n]{1,60}: [^;\n]+(?:; [^;:\n]{1,60}: [^;\n]+)+$")
 """a row of a table, as it is stored: every value with the name of its column"""
+_BULLET = re.compile(r"[ \t]*(?:[-*•–—+]|\[[ xX]\]|\d{1,2}[.)])[ \t]+(?=\S)")
+"""begins an item of a list"""
 _RULE = re.compile(r"^\|[\s:|-]+\|?$", re.MULTILINE)
 """below the names of the columns of a table in Markdown"""
 _MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
@@ -91,9 +93,14 @@ def quotable_spans(hit: Hit) -> list[QuotableSpan]:
     texts = list(_headed(split(join_dates(text))))
     sender = None if chunk.section in OF_OTHERS else chunk.from_
     return [
-        QuotableSpan(text, hit, sender, chunk.ts, chunk.asset_id, tuple(texts[position + 1 : position + 5]))
+        QuotableSpan(text, hit, sender, chunk.ts, chunk.asset_id, _behind(texts, position))
         for position, text in enumerate(texts)
     ]
+
+
+def _behind(texts: Sequence[str], position: int) -> tuple[str, ...]:
+    """What follows a text in its passage; nothing of a row, whose next one is about something else."""
+    return () if is_row(texts[position]) else tuple(texts[position + 1 : position + 5])
 
 
 def _headed(texts: Sequence[str]) -> Iterator[str]:
@@ -107,6 +114,17 @@ def _headed(texts: Sequence[str]) -> Iterator[str]:
         elif names:
             text = f"{names}\n{text}"
         yield text
+
+
+def is_row(text: str) -> bool:
+    """Whether a text is a row of a table, or one of Markdown below the names of its columns."""
+    return _ROW.match(text) is not None or text.startswith("|")
+
+
+def bullets(text: str) -> list[str]:
+    """The items of a text that lists some, without their marks; none where fewer than two lines have one."""
+    items = [line[mark.end() :] for line in text.splitlines() if (mark := _BULLET.match(line))]
+    return items if len(items) > 1 else []
 
 
 def is_question(text: str, chat: bool = False) -> bool:
@@ -149,7 +167,9 @@ def split(text: str) -> list[str]:
     for paragraph in re.split(r"\n\s*\n", text):
         lines = [line.strip() for line in paragraph.splitlines() if line.strip() and not quoted.match(line)]
         spoken = sum(_SPEAKER.match(line) is not None for line in lines)
-        if spoken >= _TRANSCRIPT and 2 * spoken > len(lines):
+        if any(map(_ROW.match, lines)):
+            parts += _short_lines(lines)
+        elif spoken >= _TRANSCRIPT and 2 * spoken > len(lines):
             parts += _blocks(lines)
         elif lines and (len(lines) == 1 or min(map(len, lines[:-1])) > 55):
             parts += _sentences(" ".join(lines))

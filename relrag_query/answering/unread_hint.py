@@ -17,6 +17,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import NOT_READ
 from relrag_pipelines.stores import unit_state
 from relrag_pipelines.workspace import Workspace
+from relrag_query.display.page_texts import PageTexts
 from relrag_query.retrieval.indexed_records import DEFAULT
 from relrag_query.retrieval.redacted_views import WITHHELD
 from relrag_query.retrieval.term_coverage import Term, term_coverage, tokens
@@ -42,7 +43,7 @@ _listed: dict[str, tuple[float, list[_SkippedFile]]] = {}
 """home -> when its unread files were listed, and these"""
 
 
-def unread_hint(terms: Sequence[Term], settings: Settings) -> str:
+def unread_hint(terms: Sequence[Term], settings: Settings, texts: PageTexts) -> str:
     """A line about the files that fit a question best, with what to do; empty where none does."""
     words = [term for term in terms if _is_telling(term)]
     if not words:
@@ -52,8 +53,8 @@ def unread_hint(terms: Sequence[Term], settings: Settings) -> str:
     if not fitting:
         return ""
     named = [f"{_redacted(file.name, settings)} ({file.reason})" for _, file in fitting[:_MOST]]
-    more = f" and {len(fitting) - _MOST} more, see `relrag failures list`" if len(fitting) > _MOST else ""
-    return f"What you ask about may be in a file that was not read: {'; '.join(named)}{more}."
+    more = texts.unread_more.format(count=len(fitting) - _MOST) if len(fitting) > _MOST else ""
+    return texts.unread.format(files="; ".join(named) + more)
 
 
 def _is_telling(term: Term) -> bool:

@@ -12,31 +12,32 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.text import citation_marks
 from relrag_query.display.inert_text import safe
 from relrag_query.display.metadata_line import hit_line
-from relrag_query.display.source_line import pages_of, seconds_of, source_line, time_of, when_of
+from relrag_query.display.page_texts import PageTexts, page_texts
+from relrag_query.display.source_line import pages_of, seconds_of, source_line, time_of, when_of, without_address
 from relrag_query.results import Answer, CitedSource, Quote, Results
 from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 
 _EXCERPT_CHARACTERS = 400
 """length of a passage in a list of results, in characters"""
-STRONG = "Strong match:"
 _BOLD, _NOT_BOLD = "\x1b[1m", "\x1b[22m"
 """control sequences of a terminal (ECMA-48, SGR)"""
-_ADVICE = "Try other words for it, one word alone, or fewer limits."
 
 
 def search_text(results: Results, zone: ZoneInfo, show_sources: bool = False) -> str:
     """The hits, numbered, each with its text; `show_sources` adds the compact line, the id and the score of each."""
     head = ["\n".join(map(safe, results.head))] if results.head else []
+    texts = page_texts(results.language)
     if not results.hits:
-        return "\n".join([*head, "Nothing found.", *_search_scope(results), _ADVICE])
-    return "\n\n".join(
-        [*head, *("\n".join(_hit(number, hit, zone, show_sources)) for number, hit in enumerate(results.hits, 1))]
-    )
+        return "\n".join([*head, texts.nothing, *_search_scope(results, texts), texts.advice])
+    hits = ("\n".join(_hit(number, hit, zone, show_sources, texts)) for number, hit in enumerate(results.hits, 1))
+    return "\n\n".join([*head, *hits])
 
 
-def _body(answer: Answer, *, terminal: bool) -> str:
+def _body(answer: Answer, zone: ZoneInfo, *, terminal: bool) -> str:
     """The quotes of an answer, or what a model wrote."""
+    if answer.quotes and answer.form == "list" and not answer.written:
+        return "\n".join(_item(quote, zone, page_texts(answer.language)) for quote in answer.quotes)
     if answer.quotes and not answer.written:
         return "\n\n".join(_quote_text(quote, terminal=terminal) for quote in answer.quotes)
     return safe(answer.text.strip())
@@ -50,18 +51,19 @@ def answer_text(
     `show_sources` adds the compact line of each source, its id and its text. On a `terminal` the sentence that answers
     is bold in its excerpt.
     """
+    texts = page_texts(answer.language)
     has_quotes = answer.quotes and not answer.written
-    parts = [] if printed and answer.written else [_body(answer, terminal=terminal)]
+    parts = [] if printed and answer.written else [_body(answer, zone, terminal=terminal)]
     if answer.head:
         parts.insert(0, "\n".join(map(safe, answer.head)))
     if answer.confidence == "sure" and has_quotes:
-        parts.insert(0, STRONG)
+        parts.insert(0, f"{texts.strong}:")
     if answer.notice:
         parts.append(safe(answer.notice))
     if answer.confidence == "none":
-        parts.append("\n".join(_not_found(answer, zone)))
+        parts.append("\n".join(_not_found(answer, zone, texts)))
     if answer.confidence == "unsure" and answer.missing:
-        parts.append(_missing(answer))
+        parts.append(_missing(answer, texts))
     return "\n\n".join([*parts, *_source_lists(answer, zone, show_sources)])
 
 
@@ -69,9 +71,10 @@ def _source_lists(answer: Answer, zone: ZoneInfo, show_sources: bool) -> Iterato
     """The sources that the answer cites, and those that it does not."""
     cited = [source for source in answer.sources if source.cited]
     others = [source for source in answer.sources if not source.cited]
-    for title, sources in (("", cited), ("See also:\n", others)):
+    texts = page_texts(answer.language)
+    for title, sources in (("", cited), (f"{texts.see_also}:\n", others)):
         if sources:
-            yield title + "\n".join(line for source in sources for line in _source(source, zone, show_sources))
+            yield title + "\n".join(line for source in sources for line in _source(source, zone, show_sources, texts))
 
 
 def _quote_text(quote: Quote, *, terminal: bool) -> str:
@@ -81,27 +84,39 @@ def _quote_text(quote: Quote, *, terminal: bool) -> str:
     return text.replace(answering, f"{_BOLD}{answering}{_NOT_BOLD}", 1)
 
 
-def _not_found(answer: Answer, zone: ZoneInfo) -> Iterator[str]:
-    yield from _search_scope(answer)
+def _item(quote: Quote, zone: ZoneInfo, texts: PageTexts) -> str:
+    """An item of a list on one line: `- 2025-03-04, Dana Levi: the text [1]`."""
+    text = " ".join(safe(quote.cited_text).removeprefix(f"{quote.sender}: ").split())
+    if quote.hit is None:
+        return f"- {text}"
+    chunk = quote.hit.chunk
+    when = when_of(quote.hit, zone, quote.ts, texts)
+    day = when.partition(" ")[0] if when[:1].isdigit() else when
+    who = without_address(quote.sender or chunk.subject or chunk.file_name or "")
+    return f"- {safe(', '.join(filter(None, (day, who))))}: {text}"
+
+
+def _not_found(answer: Answer, zone: ZoneInfo, texts: PageTexts) -> Iterator[str]:
+    yield from _search_scope(answer, texts)
     if answer.closest:
-        yield "Closest:"
-        yield from (f"  {safe(source_line(hit, zone))}" for hit in answer.closest)
+        yield f"{texts.closest}:"
+        yield from (f"  {safe(source_line(hit, zone, texts=texts))}" for hit in answer.closest)
 
 
-def _search_scope(reply: Answer | Results) -> Iterator[str]:
-    yield safe(f"Searched {reply.searched}.")
+def _search_scope(reply: Answer | Results, texts: PageTexts) -> Iterator[str]:
+    yield safe(texts.searched.format(scope=reply.searched))
     if reply.missing:
-        yield _missing(reply)
+        yield _missing(reply, texts)
 
 
-def _missing(reply: Answer | Results) -> str:
-    return safe(f"No passage holds: {', '.join(reply.missing)}.")
+def _missing(reply: Answer | Results, texts: PageTexts) -> str:
+    return safe(texts.missing.format(words=", ".join(reply.missing)))
 
 
-def _source(source: CitedSource, zone: ZoneInfo, with_details: bool) -> Iterator[str]:
+def _source(source: CitedSource, zone: ZoneInfo, with_details: bool, texts: PageTexts) -> Iterator[str]:
     hit = source.hit
     if not with_details:
-        yield safe(f"[{source.number}] {source_line(hit, zone, source.places)}")
+        yield safe(f"[{source.number}] {source_line(hit, zone, source.places, texts)}")
         if hit.related:
             yield safe(f"    related: {hit.related.partition(': ')[2]}")
         return
@@ -113,8 +128,8 @@ def _source(source: CitedSource, zone: ZoneInfo, with_details: bool) -> Iterator
         yield safe(f"    related to {hit.related}")
 
 
-def _hit(number: int, hit: Hit, zone: ZoneInfo, show_sources: bool) -> Iterator[str]:
-    yield safe(f"{number}. {hit_line(hit) if show_sources else source_line(hit, zone)}")
+def _hit(number: int, hit: Hit, zone: ZoneInfo, show_sources: bool, texts: PageTexts) -> Iterator[str]:
+    yield safe(f"{number}. {hit_line(hit) if show_sources else source_line(hit, zone, texts=texts)}")
     excerpt = textwrap.shorten(_plain_text(hit), _EXCERPT_CHARACTERS, placeholder=" ...")
     text = "\n".join(_messages(hit, zone)) if hit.messages else excerpt
     yield safe(textwrap.indent(text, "   "))

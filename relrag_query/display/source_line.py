@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text import citation_marks
+from relrag_query.display.page_texts import DEFAULT_TEXTS, PageTexts
 from relrag_query.retrieval.hit import ENTITY_STORE, Hit, QuotedPlace
 
 _ADDRESS = re.compile(r"(.*\S)\s*<[^>]*>\s*")
@@ -20,25 +21,27 @@ _MAX_TITLE_CHARS = 70
 """largest number of characters of a title"""
 
 
-def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = ()) -> str:
+def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = (), texts: PageTexts = DEFAULT_TEXTS) -> str:
     """The line of a hit; `places` are the positions that the answer quotes."""
     chunk = hit.chunk
     times = [quote_place.ts for quote_place in places if quote_place.ts is not None] if chunk.members else []
-    when = when_of(hit, zone, min(times, default=chunk.ts))
+    when = when_of(hit, zone, min(times, default=chunk.ts), texts)
     parts = (
         "" if hit.source == ENTITY_STORE else when,
-        _people(chunk),
-        _what(hit),
-        pages_of(chunk, places),
+        _people(chunk, texts),
+        " ".join(_what_parts(hit, texts)),
+        pages_of(chunk, places, texts),
         seconds_of(chunk, places),
     )
     return ", ".join(part for part in parts if part)
 
 
-def when_of(hit: Hit, zone: ZoneInfo, ts: int | None) -> str:
+def when_of(hit: Hit, zone: ZoneInfo, ts: int | None, texts: PageTexts = DEFAULT_TEXTS) -> str:
     """A time of a hit; `file of 2025-01-15` if it is only that of its file, which may be a copy."""
+    if ts is None:
+        return texts.undated
     time = time_of(ts, zone, hit.chunk.rag_source_type, hit.date_quality)
-    return f"file of {time[:10]}" if hit.dated_by_file and ts is not None else time
+    return texts.file_of.format(day=time[:10]) if hit.dated_by_file else time
 
 
 def time_of(ts: int | None, zone: ZoneInfo, rag_source_type: str, date_quality: str = "") -> str:
@@ -78,12 +81,13 @@ def only_day(ts: int, rag_source_type: str, date_quality: str = "") -> bool:
     return bool(rag_source_type) and not exact and ts % 86_400 == 0
 
 
-def pages_of(chunk: Chunk, places: Sequence[QuotedPlace] = ()) -> str:
+def pages_of(chunk: Chunk, places: Sequence[QuotedPlace] = (), texts: PageTexts = DEFAULT_TEXTS) -> str:
     """The pages of the quotes, else the page on which the passage begins: `page 3`, `pages 3, 17`."""
     pages = sorted({quote_place.page for quote_place in places if quote_place.page}) or (
         [chunk.page_number] if chunk.page_number else []
     )
-    return f"{'pages' if len(pages) > 1 else 'page'} {', '.join(map(str, pages))}" if pages else ""
+    form = texts.pages if len(pages) > 1 else texts.page
+    return form.format(pages=", ".join(map(str, pages))) if pages else ""
 
 
 def seconds_of(chunk: Chunk, places: Sequence[QuotedPlace] = ()) -> str:
@@ -105,22 +109,23 @@ def clock(seconds: int) -> str:
     return f"{seconds // 3600}:{minutes:0>5}" if seconds >= 3600 else minutes
 
 
-def _people(chunk: Chunk) -> str:
+def without_address(name: str) -> str:
+    """The name of a mail header without its address."""
+    return _ADDRESS.sub(r"\1", name)
+
+
+def _people(chunk: Chunk, texts: PageTexts) -> str:
     kind = record_type(chunk.rag_source_type)
     named = chunk.participants if chunk.participants and (kind.from_all or not chunk.from_) else [chunk.from_ or ""]
-    names = [_ADDRESS.sub(r"\1", name) for name in named]
-    more = f" and {len(names) - _MAX_PEOPLE} more" if len(names) > _MAX_PEOPLE else ""
+    names = list(map(without_address, named))
+    more = texts.more_people.format(count=len(names) - _MAX_PEOPLE) if len(names) > _MAX_PEOPLE else ""
     return ", ".join(names[:_MAX_PEOPLE]) + more
 
 
-def _what(hit: Hit) -> str:
-    return " ".join(_what_parts(hit))
-
-
-def _what_parts(hit: Hit) -> Iterator[str]:
+def _what_parts(hit: Hit, texts: PageTexts) -> Iterator[str]:
     chunk = hit.chunk
     kind = record_type(chunk.rag_source_type)
-    yield kind.noun or kind.name.replace("_", " ")
+    yield texts.noun(chunk.rag_source_type)
     if commit := hit.extra.get("git_commit_hash"):
         yield str(commit)[:8]
     if chunk.file_name and (kind.part_of or not chunk.subject):
@@ -129,4 +134,5 @@ def _what_parts(hit: Hit) -> Iterator[str]:
         title = (
             chunk.subject if len(chunk.subject) <= _MAX_TITLE_CHARS else f"{chunk.subject[:_MAX_TITLE_CHARS].rstrip()}…"
         )
-        yield f'{"of " if kind.part_of else "in " if chunk.members else ""}"{citation_marks.disarm(title)}"'
+        form = texts.of_title if kind.part_of else texts.in_title if chunk.members else '"{title}"'
+        yield form.format(title=citation_marks.disarm(title))

@@ -82,6 +82,8 @@ class QueryContext:
     """decides by the meaning of relationships what a question about people leaves open; None if nobody is meant"""
     redact: Callable[[str], str] = str
     """replaces personal data of a text as in the index"""
+    matter: tuple[Hit, ...] = ()
+    """of a follow-up: the best hits of its earlier question"""
     people_hits: tuple[Hit, ...] = ()
     """facts about the people in the question, and passages about them"""
     excluded_labels: frozenset[str] = frozenset()

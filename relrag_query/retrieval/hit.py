@@ -70,6 +70,8 @@ class Hit:
     """how its time is known, as `records.Record.date_quality` says; empty of messages, whose time is always known"""
     in_time: bool = False
     """whether it lies within the time that the question mentions"""
+    of_matter: bool = False
+    """of a follow-up: whether it is of a record or thread that its earlier question leads to"""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """fields that only this kind of record has"""
     members: tuple[str, ...] = ()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, field
 
+from relrag_pipelines.languages import DEFAULT
 from relrag_query.retrieval.term_coverage import Term
-from relrag_query.understanding.intent import QueryIntent
+from relrag_query.understanding.intent import Form, QueryIntent
 from relrag_query.understanding.people_question import PeopleInQuestion
 from relrag_query.understanding.phrases import bare
 from relrag_query.understanding.time_expressions import TimeRange
@@ -31,6 +32,10 @@ class Question:
     values: frozenset[str]
     """what it asks for, as the pattern table `asked` names it: when, price, who"""
     intents: list[QueryIntent]
+    form: Form = ""
+    """whether it asks for a list or for the course of a matter"""
+    language: str = DEFAULT
+    """ISO 639-1, of the words around its answer"""
     assets: tuple[str, ...] = ()
     """refs of records that it names by file name, reference number or subject"""
     people: PeopleInQuestion = field(default_factory=PeopleInQuestion)

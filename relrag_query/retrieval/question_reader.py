@@ -33,8 +33,10 @@ from relrag_query.understanding.intent import (
     classify_query_intent,
     listed_types,
     named_channel,
+    question_form,
 )
 from relrag_query.understanding.people_question import PeopleInQuestion
+from relrag_query.understanding.question_language import question_language
 from relrag_query.understanding.time_expressions import TimeRange, day_range, seconds, time_range
 
 DateLike = str | date | None
@@ -102,7 +104,7 @@ def read_question(
             text=questions[0], redacted=whole, terms=translate(respell(terms, near), foreign),
             time=next(filter(None, times), None), latest=latest, channels=_channels(questions, intents),
             listed=listed_types(questions[0]), values=asked_values(questions[0]), intents=intents, assets=assets,
-            people=people,
+            people=people, form=question_form(questions[0]), language=question_language(questions[0]),
         ),
         redacted_text=redacted[0],
         search_text="\n".join(dict.fromkeys([*topics, *redacted, *itertools.chain(*worded.values(), *near.values())])),

@@ -157,12 +157,13 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
     question = join_numbers(unicodedata.normalize("NFC", question))
     question_tokens = set(query_tokens(question).split())
     start = question.find(phrase) if phrase else -1
+    asking = _asking_spans(question)
     words: dict[frozenset[str], _QueryWord] = {}
     open_end = False
     for match in re.finditer(r"\S+", question):
         piece = match[0]
         confidences = _searched_confidences(piece, question_tokens)
-        light = bool(confidences.keys() & _function_words(load_phrases())) or _means_now(piece)
+        light = _only_asks(piece, confidences) or _is_within(match.start(), piece, asking)
         in_phrase = start >= 0 and match.start() < start + len(phrase) and start < match.end()
         has_content = bool(confidences) and not light and not in_phrase
         if confidences:
@@ -171,6 +172,22 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
             words.setdefault(frozenset(confidences), query_word)
         open_end = has_content and piece[-1] not in ",;:.?!"
     return words
+
+
+def _only_asks(piece: str, confidences: Mapping[str, float]) -> bool:
+    """Whether a word asks, names a type of records, or asks for what holds now."""
+    return not confidences.keys().isdisjoint(_function_words(load_phrases())) or _means_now(piece)
+
+
+def _is_within(start: int, piece: str, spans: Sequence[tuple[int, int]]) -> bool:
+    end = start + len(piece.rstrip(_PUNCTUATION))
+    return any(first <= start and end <= last for first, last in spans)
+
+
+def _asking_spans(question: str) -> list[tuple[int, int]]:
+    """Where a question says that it asks for a list or for the course of a matter."""
+    plain, form = bare(question), load_phrases().form
+    return [match.span() for pattern in (form.list, form.summary) for match in pattern.finditer(plain)]
 
 
 def _means_now(piece: str) -> bool:

@@ -18,6 +18,7 @@ from relrag_query.display.source_line import only_day
 from relrag_query.results import Answer, CitedSource, Quote, Results
 from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Hit
+from relrag_query.understanding.intent import Form
 from relrag_query.understanding.time_expressions import TimeRange
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class SearchReply(BaseModel, serialize_by_alias=True):
     """What a search found, best first."""
 
     query: str
+    language: str = Field(description="ISO 639-1 code, of the query; `head` and `searched` are in it where they can be")
     generation: int = Field(description="number of the published generation that was searched")
     head: list[str] = Field(description="how the query was understood")
     hits: list[HitReply]
@@ -121,9 +123,15 @@ class AnswerReply(BaseModel, serialize_by_alias=True):
     """An answer from the archive, or that it holds none."""
 
     question: str
+    language: str = Field(
+        description="ISO 639-1 code, of the question; `head`, `searched` and `notice` are in it where they can be"
+    )
     generation: int
     found: bool
     confidence: Confidence
+    form: Form = Field(
+        description="list: the quotes are its items; summary: the course of a matter, the oldest first; else empty"
+    )
     head: list[str]
     answer: str = Field(description="the answer as one text, its sources in brackets")
     quotes: list[QuoteReply]
@@ -153,6 +161,7 @@ def search_reply(results: Results, zone: ZoneInfo, generation: int) -> SearchRep
     """The reply for a search."""
     return SearchReply(
         query=results.query,
+        language=results.language,
         generation=generation,
         head=results.head,
         hits=[hit_reply(hit, zone) for hit in results.hits],
@@ -168,9 +177,11 @@ def answer_reply(answer: Answer, zone: ZoneInfo, generation: int) -> AnswerReply
     """The reply for an answer."""
     return AnswerReply(
         question=answer.question,
+        language=answer.language,
         generation=generation,
         found=answer.found,
         confidence=answer.confidence,
+        form=answer.form,
         head=answer.head,
         answer=answer.text,
         quotes=[_quote_reply(quote, zone) for quote in answer.quotes],

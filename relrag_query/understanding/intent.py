@@ -11,9 +11,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_query.understanding.phrases import bare, load_phrases
+
+Form = Literal["", "list", "summary"]
+"""what an answer is made of: up to three excerpts, the items of a list, or the course of a matter"""
 
 
 class QueryIntent(Enum):
@@ -154,6 +158,14 @@ def asked_values(query: str) -> frozenset[str]:
     """What a question asks for, as the pattern table `asked` names it: when, price, who."""
     plain, patterns = bare(query), vars(load_phrases().asked)
     return frozenset(name for name, pattern in patterns.items() if pattern.search(plain))
+
+
+def question_form(query: str) -> Form:
+    """Whether a question asks for all of something, or for the course of a matter; empty for any other."""
+    plain, patterns = bare(query), load_phrases().form
+    if patterns.summary.search(plain):
+        return "summary"
+    return "list" if patterns.list.search(plain) else ""
 
 
 def asks_for_latest(query: str, intents: Sequence[QueryIntent]) -> bool:

@@ -16,6 +16,10 @@ from relrag_pipelines.errors import RelragError
 from relrag_query.understanding.date_rules import AHEAD, DateRange, days_named, month_days, rules, year_days
 from relrag_query.understanding.phrases import bare, load_phrases
 
+_NO_DAY = (ValueError, OverflowError, KeyError)
+"""raised for 31 February, for a year that no calendar has, and for a word that is a name only by the case rules of
+another alphabet: `sali`, a hall in Polish, for the Turkish `salı`"""
+
 
 class WhenError(RelragError, ValueError):
     """An invalid date; the message says how to write one."""
@@ -79,7 +83,7 @@ def time_range(question: str, now: datetime, zone: ZoneInfo) -> TimeRange | None
             try:
                 first, end = _bounded(match, read(match, today, first_weekday))
                 since, until = seconds(first, zone), seconds(end, zone)
-            except (ValueError, OverflowError):  # 31 February, or a year that no calendar has
+            except _NO_DAY:
                 continue
             return TimeRange(since, until, question[match.start() : match.end()].strip(), relative)
     return None
@@ -98,7 +102,7 @@ def mentions(text: str, when: TimeRange, written: datetime | None, zone: ZoneInf
         for match in pattern.finditer(plain):
             try:
                 first, end = (seconds(day, zone) for day in read(match, reference, 0))
-            except (ValueError, OverflowError):
+            except _NO_DAY:
                 continue
             if first is not None and end is not None and when.holds(first, end - 1):
                 return True

@@ -26,6 +26,7 @@ from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.sources import record_type
 from relrag_query.display import amounts
 from relrag_query.display.inert_text import safe
+from relrag_query.display.page_texts import page_texts
 from relrag_query.retrieval.excerpts import plain
 
 _FOLDER = Path(__file__).parent
@@ -229,6 +230,7 @@ def templates(*, reveals: bool = False) -> Environment:
         "dated_by_file": dated_by_file,
         "by_clock": by_clock,
         "commands": commands,
+        "page_texts": page_texts,
         "noun": noun,
         "count_records": count_records,
         "family": family,

@@ -8,6 +8,7 @@ import pytest
 
 from relrag_pipelines import settings as settings_module
 from relrag_query.archive import Archive
+from relrag_query.display.page_texts import page_texts
 from tests import archive
 from tests.cases import cases
 
@@ -31,7 +32,8 @@ def test_the_file_is_named_that_a_question_asks_about(question: str, names: list
     hints = [name for name in ("warranty", "pojistka", "ביטוח", "Kaufvertrag") if name in answer.notice]
     assert hints == [name.split("-")[0].split(" ")[0] for name in names]
     if names:
-        assert f"What you ask about may be in a file that was not read: {names[0]} (" in answer.notice
+        hint = page_texts(answer.language).unread.partition("{files}")[0]
+        assert f"{hint}{names[0]} (" in answer.notice
 
 
 def test_the_remedy_is_told_and_a_sure_answer_has_no_hint(config: Path) -> None:

@@ -79,8 +79,8 @@ def test_ask_prints_sentences_and_numbered_sources(
     assert out == (
         "Posíláme fakturu za sanitární čerpadlo dle objednávky. [1]\n\n"
         "Faktura č. 2025/0042\nPoložka: Sanitární čerpadlo GRUNDFOS UP 20-30 [2]\n\n"
-        '[1] 2025-01-15 10:12, dodavatel@firma.cz, mail "Sanitární čerpadlo - faktura"\n'
-        '[2] 2025-01-15 10:12, dodavatel@firma.cz, attachment faktura.pdf of "Sanitární čerpadlo - faktura"\n'
+        '[1] 2025-01-15 10:12, dodavatel@firma.cz, e-mail "Sanitární čerpadlo - faktura"\n'
+        '[2] 2025-01-15 10:12, dodavatel@firma.cz, příloha faktura.pdf k "Sanitární čerpadlo - faktura"\n'
     )
 
 

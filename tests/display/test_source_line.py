@@ -10,6 +10,7 @@ import pytest
 
 from relrag_query.archive import Archive
 from relrag_query.cli import render
+from relrag_query.display.page_texts import page_texts
 from relrag_query.display.source_line import boundary, source_line, time_of
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 from relrag_query.service import replies
@@ -64,7 +65,9 @@ def test_the_time_of_a_file_is_told_as_that(tmp_path: Path, question: str, text:
     note = record("document:1", text, at, rag_source_type="documentation", file_name="keys.txt", date_quality=quality)
     with Archive.open(publish(tmp_path, [note])) as archive:
         answer = archive.ask(question)
-    assert f"[1] {when}, document keys.txt" in render.answer_text(answer, JERUSALEM)
+    texts = page_texts(answer.language)
+    shown = when.replace("file of 2025-03-04", texts.file_of.format(day="2025-03-04"))
+    assert f"[1] {shown}, {texts.noun('documentation')} keys.txt" in render.answer_text(answer, JERUSALEM)
     assert f"{when}, document," in render.answer_text(answer, JERUSALEM, show_sources=True)
     (source,) = replies.answer_reply(answer, JERUSALEM, 1).sources
     assert source.date_quality == quality

@@ -89,6 +89,17 @@ def test_what_asks_something_else_is_searched_for(archive: Archive, question: st
         assert read(QuestionWords(question, known)) is None
 
 
+@pytest.mark.parametrize("follow_up", ["and when?", "¿y cuándo?", "und wann?", "a kdy?", "ומתי?"])
+def test_a_follow_up_that_names_nobody_means_the_people_of_the_question_before(
+    archive: Archive, follow_up: str
+) -> None:
+    earlier = ["What did Shiran say?", "What did Omer say?"]
+    with archive.people() as known:
+        assert archive._people_asked_about(follow_up, earlier, known).named == (42,)
+        assert archive._people_asked_about("and Omer?", earlier, known).named == (88,)
+        assert archive._people_asked_about(follow_up, [], known).named == ()
+
+
 @pytest.mark.parametrize("question", ["who is Doron?", "who is my dentist?", "How old is Doron?"])
 def test_who_is_not_certain_is_offered_and_not_chosen(archive: Archive, question: str) -> None:
     answer = archive.ask(question)

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from relrag_query.archive import Archive
+from relrag_query.display.page_texts import page_texts
 from relrag_query.retrieval.question_reader import Filters
 from tests.cases import cases
 from tests.query_hits import passages, publish, record
@@ -52,9 +53,10 @@ def test_so_is_one_that_ends_the_time(archive: Archive, monkeypatch: pytest.Monk
     zone = ZoneInfo(archive.settings.timezone)
     assert when is not None
     assert (when.since, when.until) == (None, datetime(2024, 10, 1, tzinfo=zone).timestamp())
-    assert archive.ask(question).head[0] == (
-        f'"{when.phrase}": until 2024-09-30, since the newest record searched is of 2025-03-09.'
-    )
+    answer = archive.ask(question)
+    texts = page_texts(answer.language)
+    days = texts.until.format(last="2024-09-30")
+    assert answer.head[0] == texts.time_reached.format(phrase=when.phrase, days=days, day="2025-03-09")
 
 
 def test_one_that_ends_the_time_stays_while_the_year_before_it_has_records(

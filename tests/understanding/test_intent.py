@@ -13,6 +13,7 @@ from relrag_query.understanding.intent import (
     classify_query_intent,
     expansion_for,
     named_channel,
+    question_form,
 )
 from tests.cases import cases
 
@@ -125,6 +126,11 @@ def test_relationships_for_family_only_and_assets_for_three_intents_only() -> No
     }
     assert followed == {THREAD, ATTACHMENT, CROSS}
     assert expansion_for([HISTORY, THREAD]) == Expansion(threads=True, depth=1)
+
+
+@pytest.mark.parametrize(*cases(__file__, "whether_a_question_asks_for_a_list_or_a_course"))
+def test_whether_a_question_asks_for_a_list_or_a_course(question: str, form: str) -> None:
+    assert question_form(question) == form
 
 
 @pytest.mark.parametrize(*cases(__file__, "which_questions_ask_for_what_holds_now"))

@@ -34,7 +34,7 @@ UNSURE_HALF = "half_of_day"
 """fault word of a chat whose words beside the times are unknown"""
 _UNSURE_HALF = (
     "the words beside its times are no half of the day that is known, and the sequence of times does not show it; "
-    "export the chat from a phone with a clock of 24 hours or in English"
+    "export the chat again from a phone with a clock of 24 hours"
 )
 
 OpenStream = Callable[[], BinaryIO]

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from relrag_pipelines.text import citation_marks
-from relrag_query.answering.chat_model import AnswerError, ChatModel, Usage
+from relrag_query.answering.chat_model import AnswerError, ChatModel, Statement, WrittenAnswer, cited_text
 from relrag_query.answering.reader.json_reply import JsonReply
 from relrag_query.answering.reader.protocol import INSTRUCTIONS, SCHEMA, Passage, build_prompt
 from relrag_query.answering.reader.quotes import comparable, find_quote
 from relrag_query.answering.reader.support import is_supported, speaks_of
-from relrag_query.answering.sentences import QuotableSpan
 from relrag_query.retrieval.hit import Hit
 
 _MAX_STATEMENTS = 12
@@ -26,45 +25,6 @@ _MAX_CHARACTERS = 600
 """of a statement"""
 _CITATION = re.compile(r"\s?\[\s*\d+(?:\s*[,;]\s*\d+)*\s*\]")
 """a source as the model names it"""
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A statement that stands."""
-
-    text: str
-    source: int
-    """number of the record that says it, from 1"""
-    quote: QuotableSpan
-    """the words of the passage"""
-
-
-@dataclass
-class WrittenAnswer:
-    """What of a model's reply stands."""
-
-    model: str
-    host: str
-    statements: list[Statement] = field(default_factory=list)
-    removed: int = 0
-    """statements that no quote supports"""
-    is_refusal: bool = False
-    """the model says that the passages do not answer"""
-    broke_off: str = ""
-    """why the reply is not whole; empty where it is"""
-    cited: list[Hit] = field(default_factory=list)
-    """a passage of each record that is quoted, in the order of their numbers"""
-    usage: Usage = field(default_factory=Usage)
-
-    @property
-    def text(self) -> str:
-        """The statements, a line each, with the numbers of their sources."""
-        return "\n".join(map(cited_text, self.statements))
-
-
-def cited_text(statement: Statement) -> str:
-    """A statement with the number of its source in brackets."""
-    return f"{statement.text} [{statement.source}]"
 
 
 def read(

@@ -25,6 +25,7 @@ from relrag_query.understanding.phrases.tables import (
     BareWords,
     ChannelPhrases,
     DatePhrases,
+    FormPhrases,
     IntentPhrases,
     ListedPhrases,
     ListingPhrases,
@@ -57,10 +58,23 @@ _TABLES: Mapping[str, type[Any]] = {
     "term": TermPhrases,
     "text": TextPhrases,
     "asked": AskedPhrases,
+    "form": FormPhrases,
     "date": DatePhrases,
 }
 _OTHER_TABLES = frozenset({"parts", "names", "time", "first_weekday"})
 _UNITS = ("day", "week", "month", "year")
+
+
+@functools.lru_cache(maxsize=64)
+def asking_pattern(code: str) -> Pattern:
+    """What asks in one language: its question words and what it asks for. Without phrases it matches nothing."""
+    table = _read(code)
+    parts = table.get("parts", {}) | {"months": "(?!)"}
+    tables = [_fill(table.get(name, {}), parts, code) for name in ("asked", "form")]
+    interrogative = _fill(table.get("text", {}), parts, code).get("interrogative", [])
+    return whole_words(
+        [*interrogative, *(phrase for each in tables for phrases in each.values() for phrase in phrases)]
+    )
 
 
 def load_phrases() -> Phrases:

@@ -179,6 +179,16 @@ class AskedPhrases:
 
 
 @dataclass(frozen=True)
+class FormPhrases:
+    """How a question asks for more than one passage; the words say nothing of what is looked for."""
+
+    list: Pattern
+    """asks for all of something: which suppliers, list the invoices"""
+    summary: Pattern
+    """asks for the course of a matter: what happened with"""
+
+
+@dataclass(frozen=True)
 class DatePhrases:
     """The words between the numbers and names of a date; and those before it that leave one end open."""
 
@@ -249,6 +259,7 @@ class Phrases:
     term: TermPhrases
     text: TextPhrases
     asked: AskedPhrases
+    form: FormPhrases
     date: DatePhrases
     names: TimeNames
     times: tuple[TimePhrase, ...]

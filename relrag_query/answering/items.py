@@ -1,0 +1,98 @@
+"""The items of a list: `which suppliers`, `list the invoices`. One line each, from as many records as hold one.
+
+A row of a table and a line with a bullet are items by themselves; of other records it is the sentence that fits best.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from relrag_query.answering.candidates import Candidate
+from relrag_query.answering.excerpts import Excerpt, Excerpts, says_same, spans_of
+from relrag_query.answering.features import SentenceScorer, column, tokens_of
+from relrag_query.answering.ranker import RankedCandidate, Ranking
+from relrag_query.answering.sentences import QuotableSpan, bullets, is_row
+from relrag_query.retrieval.term_coverage import term_coverage
+
+MAX_ITEMS = 10
+_MAX_CHARACTERS = 200
+"""of an item"""
+_MAX_SCORE_GAP = 3.5
+"""by which an item's score is below that of the first at most, as of excerpts"""
+_MIN_SHARE = 0.6
+"""of what the best of them covers of the question, an item of the same matter covers at least so much"""
+_MIN_SHARE_OF_ROW = 0.8
+"""the same of the rows of one table"""
+
+
+def choose_items(ranking: Ranking, candidates: Sequence[Candidate], question: SentenceScorer, limit: int) -> Excerpts:
+    """The items of a list, at most `limit`: by record, the best first, and in a record in their order."""
+    if not ranking.is_close:
+        return Excerpts([], "none")
+    about = _about_the_matter(ranking.ranked)
+    positions = {id(candidate): position for position, candidate in enumerate(candidates)}
+    chosen: list[Excerpt] = []
+    for record in _by_record(about):
+        for option in sorted(record, key=lambda option: positions[id(option.candidate)]):
+            chosen += _new_items(_items(option, candidates, question), chosen)
+    near = frozenset(option.candidate.unit.hit.chunk.chunk_group_id for option in about)
+    return Excerpts(chosen[: min(limit, MAX_ITEMS)], "unsure", near)
+
+
+def _about_the_matter(ranked: Sequence[RankedCandidate]) -> list[RankedCandidate]:
+    """The candidates that come near the first, by their score and by how much of the question they hold."""
+    near = [option for option in ranked if option.score >= ranked[0].score - _MAX_SCORE_GAP]
+    least = _MIN_SHARE * max(map(_coverage, near))
+    return [option for option in near if _coverage(option) >= least]
+
+
+def _coverage(option: RankedCandidate) -> float:
+    return max(float(option.row[column(name)]) for name in ("described_coverage", "near_coverage"))
+
+
+def _by_record(ranked: Sequence[RankedCandidate]) -> Iterator[list[RankedCandidate]]:
+    """The candidates of each record that hold its items, the record of the best first: all that list some, else one."""
+    records: dict[str, list[RankedCandidate]] = {}
+    for option in ranked:
+        records.setdefault(option.candidate.unit.asset_id, []).append(option)
+    for options in records.values():
+        yield [option for option in options if _lists(option.candidate)] or options[:1]
+
+
+def _new_items(items: Sequence[Excerpt], chosen: Sequence[Excerpt]) -> list[Excerpt]:
+    """The items that say something else than those before them."""
+    return [item for item in items if not any(says_same(item.unit, other.unit) for other in chosen)]
+
+
+def _lists(candidate: Candidate) -> bool:
+    return is_row(candidate.unit.text) or bool(bullets(candidate.unit.text))
+
+
+def _items(option: RankedCandidate, candidates: Sequence[Candidate], question: SentenceScorer) -> list[Excerpt]:
+    """The rows of a table, the lines with bullets of a candidate, or else the span of it that answers best."""
+    candidate = option.candidate
+    if is_row(candidate.unit.text):
+        return [_item(row, row.text, option.share) for row in _rows(candidate, candidates, question)]
+    spans = spans_of(candidate, [other.unit for other in candidates if other.unit.hit is candidate.unit.hit])
+    unit = max(spans, key=lambda span: (question.score(span.text), len(span.text)))
+    texts = [text for span in spans for text in bullets(span.text)]
+    return [_item(unit, text, option.share) for text in texts or [unit.text]]
+
+
+def _rows(candidate: Candidate, candidates: Sequence[Candidate], question: SentenceScorer) -> list[QuotableSpan]:
+    """The rows of its table that hold as much of the question as any, with the names of table and columns.
+
+    These are all rows where only those names hold it, or nothing does.
+    """
+    record = candidate.unit.asset_id
+    rows = [other for other in candidates if other.unit.asset_id == record and is_row(other.unit.text)]
+    shares = [term_coverage(question.terms, tokens_of(row).described) for row in rows]
+    least = _MIN_SHARE_OF_ROW * max(shares)
+    return [row.unit for row, share in zip(rows, shares, strict=True) if share >= least]
+
+
+def _item(unit: QuotableSpan, text: str, share: float) -> Excerpt:
+    line = textwrap.shorten(text, _MAX_CHARACTERS, placeholder=" …")
+    return Excerpt(replace(unit, text=line), line, share)
