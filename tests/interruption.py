@@ -30,7 +30,7 @@ from relrag_pipelines.files import failpoints
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import TABLES
 from relrag_pipelines.stages import plan_model
-from relrag_pipelines.stores import catalog, generations, lock, vector_cache
+from relrag_pipelines.stores import catalog, generations, lock, progress_file, vector_cache
 from relrag_query import cli
 
 How = Literal["kill", "tear", "full", "fault"]
@@ -198,6 +198,8 @@ def state(home: Path) -> dict[str, Any]:
         name = path.relative_to(home).as_posix()
         if path == vector_cache.path(home):  # equal rows need not give equal pages
             found[name] = _database(path)
+        elif name == progress_file.NAME:
+            continue  # how far the last sync that did anything has come
         elif path.is_file() and name.startswith(("private/", "lake/")):
             found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
         elif name.startswith("published/") and name.count("/") <= 2:  # the names below are random

@@ -115,9 +115,10 @@ def _head_line(minutes: Minutes, lines: list[str], position: int) -> int | None:
     if match and match["date"] and (date := _date(_plain(match["value"]))):
         minutes.date, minutes.has_time = date
         return position
-    if not minutes.participants and _HEADING.fullmatch(line) and _has_names_below(lines, position):
-        return _people(minutes, lines, position, "")
-    return None
+    if minutes.participants or not _HEADING.fullmatch(line):
+        return None
+    below = position + (lines[position : position + 1] == [""])
+    return _people(minutes, lines, below, "") if _has_names_below(lines, below) else None
 
 
 def _without_front(text: str) -> str:
