@@ -1,4 +1,4 @@
-"""Masks numbers that only look like phones: dates and times, IP addresses, decimals, coordinates, codes.
+"""Masks numbers that only look like phones: dates and times, IP addresses, decimals, coordinates.
 
 The phonenumbers library takes most of them for phones. Phones are hardly ever written in these patterns; a match with
 adjacent digits may be a part of a phone, and is not masked.
@@ -49,10 +49,6 @@ _ACCOUNT = re.compile(r"(?<![^\W_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0
 """the form of an IBAN, whatever its checksum"""
 
 
-_CODE_PREFIX = re.compile(r"(?<![^\W_])[A-Z]{1,6}-(?:20\d\d-)?$")
-_CODE_PREFIX_CHARS = 13
-_CODE_DIGITS = re.compile(r"\d+(?:[-./]\d+)*")
-"""`INC-4152389061`: capital letters, a hyphen, digits"""
 _DIGITS_BY_SLASHES = re.compile(r"(?<!\d/)(?<![\d+])\d(?:/\d){15,}(?!/?\d)")
 """single digits with slashes between them, more than a phone has"""
 _DIGITS = re.compile(r"\d+")
@@ -86,13 +82,4 @@ def _match_at(text: str, start: int) -> re.Match[str] | None:
     match = _NOT_PHONES.match(text, start)
     if match is not None and not (match["other"] and context_words.has_phone_context(text, start)):
         return match
-    if text[start - 1 : start] == "-":
-        return _code_at(text, start)
     return _ACCOUNT.match(text, start - 2) if start >= 2 and text[start - 2 : start].isupper() else None
-
-
-def _code_at(text: str, start: int) -> re.Match[str] | None:
-    """The digits of a code that begins with capital letters, unless these announce a phone: `TEL-0521234567`."""
-    if not _CODE_PREFIX.search(text, max(0, start - _CODE_PREFIX_CHARS), start):
-        return None
-    return None if context_words.has_phone_context(text, start) else _CODE_DIGITS.match(text, start)

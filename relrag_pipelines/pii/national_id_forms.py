@@ -72,6 +72,8 @@ class NationalId:
     """labels beside which the checksum does not count, in archives of the country"""
     holder: tuple[str, ...] = ()
     """words of which one must stand near; empty if none is needed"""
+    at_home: bool = False
+    """whether it counts only in archives of its country, since its labels are everyday words of other languages"""
 
     @property
     def has_checksum(self) -> bool:
@@ -117,6 +119,7 @@ def _national_id(row: dict[str, Any]) -> NationalId:
         row.get("presidio", ""),
         _folded(row.get("sure", ())),
         _folded(row.get("holder", ())),
+        row.get("at_home", False),
     )
 
 
@@ -137,6 +140,7 @@ def _bounded(pattern: str) -> re.Pattern[str]:
 def finder(regions: tuple[str, ...] = (), entity: str = "") -> Callable[[str], list[Span]]:
     """A finder of ids for archives of these countries; `entity` limits it to one of Presidio's entities."""
     kinds = [form for form in load() if not entity or form.presidio == entity]
+    kinds = [form for form in kinds if not form.at_home or form.region in regions]
     announced = _Labels(kinds, regions)
     cards = identity_documents.finder(identity_documents.ID_CARD)
     alone = [form for form in kinds if form.region in regions and form.alone]

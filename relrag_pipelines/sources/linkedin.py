@@ -25,6 +25,7 @@ from relrag_pipelines.sources.formats.html_text import HtmlTextReader
 
 _KIND = "linkedin"
 _HEADER = re.compile(rb'\A(?:\xef\xbb\xbf)?"?CONVERSATION ID"?,"?CONVERSATION TITLE"?,"?FROM"?,')
+_ADDRESS = re.compile(r"[^\s,;]+")
 _MARKUP = re.compile(r"</\w+>|<br\s*/?>")
 _DRAFT = ("yes", "true")
 
@@ -63,7 +64,11 @@ def _conversation(row: Json, location: str, reading: ReadContext) -> Conversatio
 
 
 def _recipients(row: Json) -> list[str]:
-    return [name.strip() for name in string(row, "TO").split(",") if name.strip()]
+    """The names of the recipients. Names hold commas too: `Jane Doe, MBA`, so their addresses are counted."""
+    written = string(row, "TO").strip()
+    names = [name.strip() for name in written.split(",") if name.strip()]
+    addresses = _ADDRESS.findall(string(row, "RECIPIENT PROFILE URLS"))
+    return [written] if written and len(addresses) == 1 else names
 
 
 def _message(reading: ReadContext, row: Json, position: int) -> Message:

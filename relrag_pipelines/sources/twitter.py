@@ -113,7 +113,7 @@ def _long_post(note: Json, name: str, position: int) -> Message:
 def _post_text(post: Json, links: list[Json]) -> str:
     """The text of a post with its links in full; the link to a picture is no part of it."""
     text = string(post, "full_text") or string(post, "text")
-    return html.unescape(_with_addresses(text, links)).rstrip()
+    return _with_addresses(html.unescape(text), links).rstrip()
 
 
 def _media_address(row: Json) -> str:

@@ -28,3 +28,8 @@ def test_not_covered(text: str) -> None:
 def test_what_words_announce_as_a_phone_stays() -> None:
     assert false_positives.mask_false_positives("phone: 1134567890") == "phone: 1134567890"
     assert false_positives.mask_false_positives("phone: 22.11.2024") == "phone: " + "\ufffc" * 10
+
+
+@pytest.mark.parametrize("text", ["DANA-0521234567", "US-212-555-1234", "my number: MOM-0521234567"])
+def test_a_number_behind_a_name_and_a_hyphen_may_be_a_phone(text: str) -> None:
+    assert mask_false_positives(text) == text

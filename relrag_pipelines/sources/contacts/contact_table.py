@@ -30,6 +30,11 @@ _COLUMNS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _PARTS_OF_NAMES = (("First Name", "Given Name"), ("Middle Name", "Additional Name"), ("Last Name", "Family Name"))
 _CONNECTED = "Connected On"
+_TELLING = re.compile(
+    rf"{_CONNECTED}|(?:E-mail|Phone) \d+ - Value|E-mail (?:Type|Display Name|\d+ Address)"
+    r"|(?:Business|Home|Car|Company Main) Phone"
+)
+"""columns that only these programs write"""
 _SEVERAL = " ::: "
 """between several values of one cell of Google"""
 
@@ -59,9 +64,8 @@ def _text(data: bytes) -> str:
 
 
 def _is_header(cells: list[str]) -> bool:
-    """Whether cells name a person and a way to reach them."""
-    properties = {_property(name.strip()) for name in cells}
-    return any(name in cells for name in _NAMES) and bool(properties & {"EMAIL", "TEL"})
+    """Whether cells name a person, and hold a column that only these programs write: other tables have people too."""
+    return any(name in cells for name in _NAMES) and any(_TELLING.fullmatch(name.strip()) for name in cells)
 
 
 def _property(column: str) -> str:

@@ -66,7 +66,10 @@ def start_of_head(data: bytes, start: int, end: int) -> int:
 
 
 def head_goes_on(data: bytes, offset: int, end: int, names: Iterable[str]) -> bool:
-    """Whether a header of a mail, of another name than these, follows within a few lines and before an empty one."""
+    """Whether a header of a mail, of another name than these, follows within a few lines, and only headers behind it.
+
+    A text that begins without an empty line above it may contain such a line too, but other lines follow there.
+    """
     lower_names = {name.encode("ascii") for name in names}
     for _ in range(MAX_JUNK_LINES):
         line = LINE.match(data, offset, min(end, offset + _LOOK_AHEAD))
@@ -75,7 +78,7 @@ def head_goes_on(data: bytes, offset: int, end: int, names: Iterable[str]) -> bo
         offset = line.end()
         header = _HEADER.match(data, offset, end)
         if header and header[1] and header[1].lower() in _MAIL_HEADERS - lower_names:
-            return True
+            return bool(mail_headers(data[offset : min(end, offset + _LOOK_AHEAD)], 0))
     return False
 
 

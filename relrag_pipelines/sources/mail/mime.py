@@ -252,6 +252,13 @@ def _before_line_end(data: bytes, offset: int, start: int) -> int:
     return offset
 
 
+def _add_to_last(fields: dict[str, list[bytes]], line: bytes) -> None:
+    """Adds a line without a name to the header above it, of which it most likely is a fold that lost its blank."""
+    if fields and not _FROM_LINE.match(line):
+        name = next(reversed(fields))
+        fields[name][-1] += b" " + line.strip()
+
+
 def _next_line(data: bytes, offset: int, limit: int) -> int:
     line_end = data.find(b"\n", offset, limit)
     return limit if line_end < 0 else line_end + 1
@@ -277,7 +284,8 @@ def _read_head(part: Part) -> None:
             offset = _next_line(data, offset, limit)
         elif head_goes_on(data, offset, limit, fields):
             part.defects.append("stray_line")
-            offset = _next_line(data, offset, limit)
+            line_start, offset = offset, _next_line(data, offset, limit)
+            _add_to_last(fields, data[line_start:offset])
         else:
             part.defects.append("no_separator")
             break

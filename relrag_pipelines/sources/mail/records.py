@@ -52,7 +52,7 @@ _DAMAGED = {
     "damaged_uuencode": "a part in uuencode is cut or damaged; save the mail again",
     "unknown_encoding": "a part names a transfer encoding that does not exist; it is kept as it stands",
 }
-_LOSSY = {*_TOO_LARGE, *_DAMAGED, "damaged_base64", "damaged_text"}
+_LOSSY = {*_TOO_LARGE, *_DAMAGED, "damaged_base64", "damaged_text", "stray_line"}
 """defects with which something of the mail may be missing"""
 _MAX_REFERENCES = 200
 _NO_HEADER = (

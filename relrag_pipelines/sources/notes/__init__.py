@@ -137,7 +137,7 @@ def _read_note(member: Member, reading: ReadContext, links: NoteLinks) -> Iterat
         return
     if not data.strip():
         return
-    if clippings.is_clippings(data[:_HEAD]):
+    if PurePosixPath(member.path).suffix.lower() == clippings.SUFFIX and clippings.is_clippings(data[:_HEAD]):
         yield from clippings.read(data, member, reading)
         return
     if joplin.is_item(member.path, data):

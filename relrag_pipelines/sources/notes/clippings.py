@@ -18,6 +18,7 @@ from relrag_pipelines.sources.formats.text_cleaning import clean
 from relrag_pipelines.sources.mail import localised_dates
 from relrag_pipelines.text import reference_numbers
 
+SUFFIX = ".txt"
 _MARK = "=========="
 _BEGINS = re.compile(rb"\A(?:\xef\xbb\xbf)?[^\r\n]+\r?\n- [^\r\n]*\|[^\r\n]*\d{4}")
 

@@ -111,15 +111,13 @@ class DayHalves:
 
     def decide(self) -> Mapping[str, Hours] | None:
         """The meaning of each unknown word, by its letters; None where the times do not show it."""
-        unsure = self.ambiguous - self.rare - self.full_clock
+        unsure = set(map(letters, self.ambiguous - self.rare - self.full_clock))
         meanings = {letters(word): Hours() for word in self.full_clock & self.ambiguous}
         if not unsure:
             return meanings
         if len(unsure) > _MAX_UNKNOWN:
             return None
-        ways = [
-            dict(zip(map(letters, sorted(unsure)), way, strict=True)) for way in product((AM, PM), repeat=len(unsure))
-        ]
+        ways = [dict(zip(sorted(unsure), way, strict=True)) for way in product((AM, PM), repeat=len(unsure))]
         (fewest, _, best), (next_fewest, _, _) = sorted(
             (self._times_out_of_order({**known_hours(), **meanings, **way}), index, way)
             for index, way in enumerate(ways)

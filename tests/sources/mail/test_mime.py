@@ -34,10 +34,23 @@ def test_a_stray_line_does_not_end_the_head(line: bytes) -> None:
     assert mail.content() == b"body\n"
 
 
-def test_a_text_without_a_line_above_it_is_no_head() -> None:
-    mail = mime.parse(b"From: jana@example.org\nSubject: Bridge\nHello Ota,\nFrom: is a word here\n\nbye\n")
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"Hello Ota,\nFrom: is a word here\n\nbye\n",
+        b"Dear Bob,\ncome to my party.\nSender: unknown, the gift is on the table\nSee you, Anna\n",
+        b"Hello,\nDate: Friday 5 March\nPlace: the barn\nbring cake\n\nAnna\n",
+    ],
+)
+def test_a_text_without_a_line_above_it_is_no_head(text: bytes) -> None:
+    mail = mime.parse(b"From: jana@example.org\nSubject: Bridge\n" + text)
     assert mail.defects == ["no_separator"]
-    assert mail.content() == b"Hello Ota,\nFrom: is a word here\n\nbye\n"
+    assert mail.content() == text
+
+
+def test_a_fold_that_lost_its_blank_belongs_to_the_header_above() -> None:
+    mail = mime.parse(b"Subject: Minutes of the meeting\non the roof repair\nTo: ota@example.org\n\nbody\n")
+    assert (mail.get("subject"), mail.get("to")) == ("Minutes of the meeting on the roof repair", "ota@example.org")
 
 
 @pytest.mark.parametrize(*cases(__file__, "test_encodings_as_programs_name_them"))

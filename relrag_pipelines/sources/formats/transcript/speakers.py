@@ -76,13 +76,13 @@ def _names_of_one_line(counts: Counter[str], lines: int) -> frozenset[str]:
 def _people_of_one_line(counts: Counter[str], sure: set[str], lines: int) -> set[str]:
     """People who may begin a single line of a text, beside those who are `sure`.
 
-    A given name tells a person. Beside a sure speaker, or where half of the lines begin with a person, one counts; and
+    A given name tells a person. Beside a sure speaker, or where all lines begin with a person, one counts; and
     where all sure names have two words, so does any other such name in a text of which half is speech.
     """
     likely = {name for name in counts.keys() - sure if _looks_like_name(name)}
     people = set(filter(_has_given_name, likely))
     if not sure:
-        return people if len(people) > 1 and len(people) * 2 >= lines else set()
+        return people if len(people) > 1 and len(people) == lines else set()
     is_speech = sum(map(counts.__getitem__, likely.union(sure))) * 2 >= lines
     return people | set(filter(_is_full, likely)) if is_speech and all(map(_is_full, sure)) else people
 
