@@ -110,8 +110,9 @@ def _conversation(
             raise WrongValueError(f"found {type_of(fields)}, wanted an object")
         key = reading.hash(f"conversation {reader.conversation_id(fields)}")
         messages = reader.messages(fields)
+        title = reader.title(fields) or reader.name
     except WrongValueError as error:
         yield Failure(name, error.fault, f"{error}; the conversation is left out")
         return
-    conversation = Conversation(_KIND, key, reader.title(fields) or reader.name, f"{location}#C{ordinal}")
+    conversation = Conversation(_KIND, key, title, f"{location}#C{ordinal}")
     yield from read_messages(conversation, Items((), 1, messages), reader.read, reading, name)
