@@ -7,7 +7,7 @@ from pathlib import Path
 
 from relrag_pipelines.sources import KINDS
 from tests import ROOT, chat_exports
-from tests.sources.connector import packed, read
+from tests.sources.connector import counted_openings, packed, read
 
 SAMPLE = ROOT / "examples" / "samples" / "discord" / "package"
 MESSAGES = "messages/c400000000000000001/messages.json"
@@ -19,6 +19,14 @@ def test_a_zip_names_channels_and_the_owner(tmp_path: Path) -> None:
     named = {(record.subject, record.from_) for record in records}
     assert (named, failures) == ({("Mappers / #general", "Dana Levi"), ("petrkolar", "Dana Levi")}, [])
     assert {record.file_name for record in records} == {None, "sign.jpg", "detour.pdf", "track.gpx"}
+
+
+def test_lists_of_the_package_are_parsed_once_for_all_channels(tmp_path: Path) -> None:
+    files = {file.relative_to(SAMPLE).as_posix(): file.read_bytes() for file in SAMPLE.rglob("*.*")}
+    archive = packed(tmp_path / "package.zip", files)
+    with counted_openings() as openings:
+        read("discord", archive)
+    assert (openings["messages/index.json"], openings["account/user.json"]) == (2, 2)  # to identify, and to parse
 
 
 def test_lists_of_the_package_hold_no_messages_and_are_no_failure() -> None:
