@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from relrag_pipelines.sources import KINDS
 from tests import ROOT, chat_exports
 from tests.sources.connector import counted_openings, packed, read
@@ -67,3 +69,23 @@ def test_rows_that_are_damaged_are_failures(tmp_path: Path) -> None:
     assert [failure.fault for failure in failures] == ["wrong_cells", "date", "open_quote"]
     file.write_text(f"{head}1,2023-02-28 21:15:00+00:00,fine,\n2,2023-02-28 21:15:00+00:00,cut of")
     assert [failure.fault for failure in read("discord", file)[1] if failure.whole_unit] == ["truncated"]
+
+
+@pytest.mark.parametrize(
+    ("end", "texts", "faults"),
+    [
+        ("2,2023-02-28 21:15:00+00:00,last,", ["fine", "last"], []),
+        ('2,2023-02-28 21:15:00+00:00,"last, of two\nlines",""', ["fine", "last, of two\nlines"], []),
+        ("2,2023-02-28 21:15:00+00:00,cut of", ["fine"], ["truncated"]),
+        ('2,2023-02-28 21:15:00+00:00,"cut, of', ["fine"], ["truncated"]),
+        ('2,2023-02-28 21:15:00+00:00,"cut\nof, with, three, commas', ["fine"], ["open_quote", "truncated"]),
+    ],
+)
+def test_a_last_row_without_a_line_end_is_read_where_it_is_complete(
+    end: str, texts: list[str], faults: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "messages.csv"
+    file.write_text(f"ID,Timestamp,Contents,Attachments\n1,2023-02-28 21:15:00+00:00,fine,\n{end}")
+    records, failures = read("discord", file)
+    assert [record.text for record in records] == texts
+    assert [failure.fault for failure in failures] == faults
