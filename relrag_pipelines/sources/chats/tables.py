@@ -18,12 +18,8 @@ def table_rows(open_file: OpenFile) -> Iterator[tuple[int, Json] | Damage]:
     """The rows as objects, by the names of the columns, each with its position from 1, and faults."""
     with open_file() as stream:
         text = stream.read().decode("utf-8-sig", "replace").replace("\0", "").replace("\r\n", "\n")
-    lines = text.split("\n")
-    ends_with_line = not lines[-1]
-    if ends_with_line:
-        lines.pop()
-    header, *rows = read_rows(lines, ",") if lines else [Row(1, [])]
-    is_cut = not ends_with_line and not _is_complete(header, rows)
+    header, *rows = read_rows(text.removesuffix("\n").split("\n"), ",")
+    is_cut = text[-1:] not in ("", "\n") and not _is_complete(header, rows)
     if is_cut:
         del rows[-1:]
     for position, row in enumerate(rows, 1):

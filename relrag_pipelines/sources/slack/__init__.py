@@ -185,9 +185,12 @@ class _Messages:
         message.people = (*(() if is_notice else person.identifiers), *self._mentions(source))
         self._add_thread(message, item)
         self._add_rest(message, item, subtype)
-        is_empty = not (message.text or message.files or subtype in _GONE)
-        message.lacks_text = is_empty and any(item.get(name) for name in ("blocks", "attachments"))
+        message.lacks_text = subtype not in _GONE and self._lacks_text(message, item)
         return message
+
+    def _lacks_text(self, message: Message, item: Json) -> bool:
+        """Whether nothing was read of a message although it holds something."""
+        return not (message.text or message.files) and any(item.get(name) for name in ("blocks", "attachments"))
 
     def _sender(self, item: Json) -> _Person:
         own_id = string(item, "user") or string(item, "bot_id")
