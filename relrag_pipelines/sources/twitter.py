@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path, PurePosixPath
@@ -45,10 +45,14 @@ _POST_FILES = ("tweets.js", "tweet.js", *(f"tweets-part{number}.js" for number i
 _REPOST = re.compile(r"\ART @(\w{1,20}): ")
 _MAX_ACCOUNT_BYTES = 2**20
 
+ReadNames = Callable[[ExportFiles, str], Mapping[str, str]]
+"""names of accounts, as the posts in a folder mention them"""
+
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Item]:
     """The messages of a unit, and the files that were sent with them."""
-    yield from export_files.read_export(unit, reading, _holds_messages, _read_file)
+    read_file = functools.partial(_read_file, functools.cache(_names))
+    yield from export_files.read_export(unit, reading, _holds_messages, read_file)
 
 
 def recognise(file: Path) -> bool:
@@ -61,12 +65,15 @@ def _holds_messages(path: str, head: bytes) -> bool:
     return script is not None and script[1] in _POSTS | _CHATS
 
 
-def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
+def _read_file(read_names: ReadNames, files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
     script = _SCRIPT.match(export_files.head(files, path))
     if script is None:  # the file has changed since it was recognised
         return
-    read_items = _read_posts if script[1] in _POSTS else _read_chats
-    yield from read_items(files, path, script.end(), reading)
+    if script[1] in _POSTS:
+        yield from _read_posts(files, path, script.end(), reading)
+    else:
+        names = read_names(files, str(PurePosixPath(path).parent))
+        yield from _read_chats(_Chats(files, path, reading, names), files, path, script.end())
 
 
 def _read_posts(files: ExportFiles, path: str, offset: int, reading: ReadContext) -> Iterator[Item]:
@@ -156,8 +163,7 @@ def _files(files: ExportFiles, folder: str, own_id: str, addresses: Iterable[str
             yield sent_file(files, f"{own_id}-{name}", folder, name)
 
 
-def _read_chats(files: ExportFiles, path: str, offset: int, reading: ReadContext) -> Iterator[Item]:
-    chats = _Chats(files, path, reading)
+def _read_chats(chats: _Chats, files: ExportFiles, path: str, offset: int) -> Iterator[Item]:
     for part in whole_items(functools.partial(files.open, path), offset):
         if isinstance(part, Damage):
             yield damage_failure(part, files.member(path))
@@ -168,13 +174,13 @@ def _read_chats(files: ExportFiles, path: str, offset: int, reading: ReadContext
 class _Chats:
     """Reads conversations, with the names of people by the ids of their accounts."""
 
-    def __init__(self, files: ExportFiles, path: str, reading: ReadContext) -> None:
+    def __init__(self, files: ExportFiles, path: str, reading: ReadContext, names: Mapping[str, str]) -> None:
         self._files, self._path, self._reading = files, path, reading
         self._folder = str(PurePosixPath(path).parent)
         account = _account(files, self._folder)
         self._owner = str(account.get("accountId") or "")
-        self._names = _names(files, self._folder)
-        self._names[self._owner] = reading.owner or string(account, "accountDisplayName") or "Me"
+        owner = reading.owner or string(account, "accountDisplayName") or "Me"
+        self._names = {**names, self._owner: owner}
 
     def read(self, ordinal: int, item: Any) -> Iterator[Item]:
         """The messages of one conversation."""

@@ -5,11 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
+from unittest import mock
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import KINDS, CoveredInterval, ReadContext, Unit
+from relrag_pipelines.sources.chats.export_files import ArchiveFiles
 
 MTIME = 1_714_550_400
 """1 May 2024"""
@@ -45,6 +50,20 @@ def packed(file: Path, members: Mapping[str, bytes | str]) -> Path:
         for name, data in members.items():
             archive.writestr(zipfile.ZipInfo(name, (2024, 5, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
     return file
+
+
+@contextmanager
+def counted_openings() -> Iterator[Counter[str]]:
+    """How often each member of a zip is opened; each read identifies it by its first bytes, which is one opening."""
+    counts = Counter[str]()
+    open_member = ArchiveFiles.open
+
+    def count(files: ArchiveFiles, path: str) -> BinaryIO:
+        counts[path] += 1
+        return open_member(files, path)
+
+    with mock.patch.object(ArchiveFiles, "open", count):
+        yield counts
 
 
 def mutations(data: bytes, count: int, seed: str) -> list[bytes]:

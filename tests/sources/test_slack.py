@@ -44,9 +44,16 @@ def test_people_and_files_that_blocks_and_old_fields_name(tmp_path: Path) -> Non
     [
         {"text": "", "blocks": [{"type": "divider"}]},
         {"text": "", "blocks": [{"type": "rich_text", "elements": [{"type": "rich_text_section"}]}]},
+        {"text": "", "blocks": [{"type": "image", "image_url": "https://a.example/1.png"}]},
         {"text": "", "attachments": [{"id": 1, "color": "36a64f"}]},
     ],
 )
-def test_a_message_whose_blocks_have_no_text_is_a_failure(tmp_path: Path, message: dict[str, Any]) -> None:
-    records, (failure,) = read_message(tmp_path, message)
-    assert (records, failure.fault, failure.location) == ([], "no_text", "message 1")
+def test_a_message_whose_blocks_have_no_text_is_kept_beside_a_failure(tmp_path: Path, message: dict[str, Any]) -> None:
+    (record,), (failure,) = read_message(tmp_path, message)
+    assert (record.text, failure.fault, failure.location) == ("", "no_text", "message 1")
+
+
+def test_a_deleted_message_with_blocks_is_no_failure(tmp_path: Path) -> None:
+    section = {"type": "section", "text": {"type": "mrkdwn", "text": "withdrawn"}}
+    (record,), failures = read_message(tmp_path, {"subtype": "message_deleted", "text": "", "blocks": [section]})
+    assert (record.text, record.extra["deleted"], failures) == ("", True, [])

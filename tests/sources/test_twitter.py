@@ -10,7 +10,7 @@ import pytest
 
 from relrag_pipelines.sources import KINDS
 from tests import ROOT
-from tests.sources.connector import packed, read
+from tests.sources.connector import counted_openings, packed, read
 
 SAMPLE = ROOT / "examples" / "samples" / "twitter" / "data"
 
@@ -33,6 +33,18 @@ def test_a_zip_is_read_with_its_names_and_files(tmp_path: Path) -> None:
         "ladder.jpg": "twitter.zip!data/direct-messages.js#C1M1",
     }
     assert {record.from_ for record in records} == {"Dana Levi", "Petr Kolář", "Eva Malá", "account 4400440044", None}
+
+
+def test_posts_are_parsed_once_for_the_names_in_all_direct_messages(tmp_path: Path) -> None:
+    files = {file.name: file.read_bytes() for file in SAMPLE.glob("*.js")}
+    archive = packed(tmp_path / "twitter.zip", files)
+    with counted_openings() as both:
+        read("twitter", archive)
+    del files["direct-messages-group.js"]
+    archive = packed(tmp_path / "twitter.zip", files)
+    with counted_openings() as single:
+        read("twitter", archive)
+    assert both["tweets.js"] == single["tweets.js"] > 0
 
 
 def test_without_the_posts_people_are_called_by_their_accounts(tmp_path: Path) -> None:

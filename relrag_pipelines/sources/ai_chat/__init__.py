@@ -34,6 +34,7 @@ _BEGINNING = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*([\[{])")
 _PAGE = re.compile(rb"<title>ChatGPT Data Export</title>.*?\bjsonData\s*=\s*(?=\[)", re.DOTALL)
 """the page of ChatGPT's export, up to the array in its script"""
 
+_CONVERSATIONS = "conversations*.json"
 _FURTHER_FILES = frozenset(
     {"user.json", "users.json", "user_settings.json", "message_feedback.json", "shared_conversations.json"}
     | {"model_comparisons.json", "projects.json", "memories.json", "group_chats.json", "shopping.json", "sora.json"}
@@ -46,32 +47,39 @@ Part = tuple[int, Any] | Damage
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Item]:
     """The messages of a unit, and the files that were sent with them."""
-    is_page = _is_named_as_page(unit.file)
-    if not ((is_page or unit.file.name in _FURTHER_FILES) and _is_beside_conversations(unit.file)):
-        yield from export_files.read_export(unit, reading, _is_page if is_page else _holds_messages, _read_file)
+    if not (_is_further(unit.path) and _is_beside_conversations(unit.file)):
+        yield from export_files.read_export(unit, reading, _holds_messages, _read_file, _without_further_files)
 
 
 def recognise(file: Path) -> bool:
     """Whether a file begins like an export, or one in a zip does, or is a further file of one."""
     if file.name in _FURTHER_FILES and _is_beside_conversations(file):
         return True
-    return export_files.recognises(file, _is_page if _is_named_as_page(file) else _holds_messages)
+    return export_files.recognises(file, _holds_messages)
 
 
 def _is_beside_conversations(file: Path) -> bool:
-    return any(file.parent.glob("conversations*.json"))
+    return any(file.parent.glob(_CONVERSATIONS))
 
 
-def _is_named_as_page(file: Path) -> bool:
-    return file.suffix.lower() in (".html", ".htm")
+def _without_further_files(paths: list[str]) -> list[str]:
+    """The members of a zip but for the page and the further files that lie beside conversations."""
+    folders = {member.parent for path in paths if (member := PurePosixPath(path)).match(_CONVERSATIONS)}
+    return [path for path in paths if not (_is_further(path) and PurePosixPath(path).parent in folders)]
+
+
+def _is_further(path: str) -> bool:
+    return _is_named_as_page(path) or PurePosixPath(path).name in _FURTHER_FILES
+
+
+def _is_named_as_page(path: str) -> bool:
+    return path.lower().endswith((".html", ".htm"))
 
 
 def _holds_messages(path: str, head: bytes) -> bool:
+    if _is_named_as_page(path):
+        return _PAGE.search(head) is not None
     return _BEGINNING.match(head) is not None and (chatgpt.is_export(head) or claude.is_export(head))
-
-
-def _is_page(path: str, head: bytes) -> bool:
-    return _PAGE.search(head) is not None
 
 
 def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
@@ -110,8 +118,9 @@ def _conversation(
             raise WrongValueError(f"found {type_of(fields)}, wanted an object")
         key = reading.hash(f"conversation {reader.conversation_id(fields)}")
         messages = reader.messages(fields)
+        title = reader.title(fields) or reader.name
     except WrongValueError as error:
         yield Failure(name, error.fault, f"{error}; the conversation is left out")
         return
-    conversation = Conversation(_KIND, key, reader.title(fields) or reader.name, f"{location}#C{ordinal}")
+    conversation = Conversation(_KIND, key, title, f"{location}#C{ordinal}")
     yield from read_messages(conversation, Items((), 1, messages), reader.read, reading, name)

@@ -45,13 +45,15 @@ class Messages:
         return string(fields, "name")
 
     def messages(self, fields: Json) -> list[Json]:
-        """The messages of the branch that is shown, in their order."""
+        """The messages of the branch that is shown, in their order, and those without an id, which `read` refuses."""
         if type(fields.get("chat_messages")) is not list:
             raise WrongValueError("chat_messages: missing, wanted the messages of the conversation")
         self._changed, self._question = changed(_time(fields, "updated_at")), ""
         messages = objects(fields, "chat_messages")
-        shown = _branch(messages, fields.get("current_leaf_message_uuid"))
-        return [message for message in messages if message.get("uuid") in shown] if shown else messages
+        with_ids = {uuid: message for message in messages if type(uuid := message.get("uuid")) is str}
+        shown = _branch(with_ids, fields.get("current_leaf_message_uuid"))
+        hidden = with_ids.keys() - shown if shown else set[str]()
+        return [message for message in messages if type(uuid := message.get("uuid")) is not str or uuid not in hidden]
 
     def read(self, item: Json, position: int) -> Message | None:
         """One message; None for one without words and files."""
@@ -70,13 +72,12 @@ class Messages:
         return message
 
 
-def _branch(messages: list[Json], last: object) -> set[object]:
+def _branch(messages: dict[str, Json], last: object) -> set[str]:
     """The ids of the messages up to `last`; empty where that is none of them."""
-    parents = {message.get("uuid"): message.get("parent_message_uuid") for message in messages}
-    branch = set[object]()
-    while type(last) is str and last in parents and last not in branch:
+    branch = set[str]()
+    while type(last) is str and last in messages and last not in branch:
         branch.add(last)
-        last = parents[last]
+        last = messages[last].get("parent_message_uuid")
     return branch
 
 

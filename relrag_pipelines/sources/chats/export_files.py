@@ -134,9 +134,13 @@ def open_export(unit: Unit, reading: ReadContext) -> Iterator[ExportFiles]:
 HoldsMessages = Callable[[str, bytes], bool]
 """whether a file holds messages of a kind, by its path and its first bytes"""
 ReadFile = Callable[[ExportFiles, str, ReadContext], Iterator[Item]]
+Select = Callable[[list[str]], list[str]]
+"""of the paths of an export those that may hold messages of their own"""
 
 
-def read_export(unit: Unit, reading: ReadContext, holds_messages: HoldsMessages, read_file: ReadFile) -> Iterator[Item]:
+def read_export(
+    unit: Unit, reading: ReadContext, holds_messages: HoldsMessages, read_file: ReadFile, select: Select = list
+) -> Iterator[Item]:
     """What a reader makes of the files of a unit that hold messages, as their path and their first bytes tell.
 
     Faults of the files become failures: those of a zip, of the disk, and a unit without any messages.
@@ -144,7 +148,7 @@ def read_export(unit: Unit, reading: ReadContext, holds_messages: HoldsMessages,
     try:
         with open_export(unit, reading) as files:
             yield from files.failures
-            texts = [name for name in files.names if _is_text(name)]
+            texts = [name for name in select(files.names) if _is_text(name)]
             names = [name for name in texts if holds_messages(name, head(files, name))]
             long_names = [name for name in texts if name not in names and _is_too_long(files, name)]
             yield from (_not_recognised(name) for name in long_names if not isinstance(files, FolderFiles))

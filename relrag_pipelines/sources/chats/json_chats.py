@@ -121,8 +121,7 @@ def read_messages(
             why = f"a field has another type than in this format ({type(error).__name__}); the message is left out"
             yield Failure(f"{member} message {position}".strip(), "wrong_type", why)
             continue
-        if message.ts is None:
-            yield Failure(f"{member} message {position}".strip(), "date", NO_SUCH_TIME)
+        yield from _faults_of(message, f"{member} message {position}".strip())
         if message.files:
             further = file_records(record, f"{prefix}:{message.id}", message.files, hash_id)
             yield record
@@ -132,6 +131,15 @@ def read_messages(
 
 
 NO_SUCH_TIME = "there is no such date or time; the message is kept undated"
+_NO_TEXT = "its content has no text that can be read; the message is kept without"
+
+
+def _faults_of(message: Message, location: str) -> Iterator[Failure]:
+    """Failures of a message that is kept."""
+    if message.ts is None:
+        yield Failure(location, "date", NO_SUCH_TIME)
+    if message.lacks_text:
+        yield Failure(location, "no_text", _NO_TEXT)
 
 
 def damage_failure(damage: Damage, member: str) -> Failure:

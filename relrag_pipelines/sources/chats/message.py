@@ -104,6 +104,8 @@ class Message:
     files: Sequence[SentFile] = ()
     extra: Json | None = None
     """edited, deleted, forwarded_from, reactions, poll, place, system ..."""
+    lacks_text: bool = False
+    """whether it has content of which no text can be read"""
 
 
 def message_record(conversation: Conversation, message: Message) -> Record:

@@ -5,6 +5,7 @@ A message has the same id in both, so that one that both hold is one record.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +21,8 @@ _KIND = "discord"
 def read(unit: Unit, reading: ReadContext) -> Iterator[Item]:
     """The messages of a unit, and the files that were sent with them."""
     if not _is_list_of_package(unit.file):  # which is read with the messages
-        yield from export_files.read_export(unit, reading, _holds_messages, _read_file)
+        read_file = functools.partial(_read_file, functools.cache(data_package.list_of_package))
+        yield from export_files.read_export(unit, reading, _holds_messages, read_file)
 
 
 def recognise(file: Path) -> bool:
@@ -39,8 +41,8 @@ def _holds_messages(path: str, head: bytes) -> bool:
     return chat_exporter.is_export(head) or data_package.is_export(head)
 
 
-def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
+def _read_file(read_list: data_package.ReadList, files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
     is_package = data_package.is_export(export_files.head(files, path))
     if is_package:
-        return data_package.read(_KIND, files, path, reading)
+        return data_package.read(_KIND, files, path, reading, read_list)
     return chat_exporter.read(_KIND, files, path, reading)

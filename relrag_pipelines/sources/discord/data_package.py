@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
@@ -40,6 +40,8 @@ _FOLDER = re.compile(r"\Ac?(\d{15,20})\Z")
 _DIRECT = re.compile(r"\ADirect Message with (.+?)(?:#\d{1,4})?\Z")
 _MAX_LIST_BYTES = 2**24
 
+ReadList = Callable[[ExportFiles, PurePosixPath], Json]
+
 
 def is_export(head: bytes) -> bool:
     """Whether a file begins with messages in this form."""
@@ -51,15 +53,15 @@ def is_list(head: bytes) -> bool:
     return _LIST.match(head) is not None
 
 
-def read(kind: str, files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
-    """The messages of a file."""
+def read(kind: str, files: ExportFiles, path: str, reading: ReadContext, read_list: ReadList) -> Iterator[Item]:
+    """The messages of a file. `read_list` is `list_of_package`, or a cache of it for all files of a read."""
     folder, member = PurePosixPath(path).parent, files.member(path)
-    channel = _object(files, folder / "channel.json")
+    channel = list_of_package(files, folder / "channel.json")
     channel_id = str(channel.get("id") or _id_of_folder(files.folder_name(path)))
     key = reading.hash(f"channel {channel_id}")
-    title = _title(channel, _object(files, folder.parent / "index.json").get(channel_id)) or kind
+    title = _title(channel, read_list(files, folder.parent / "index.json").get(channel_id)) or kind
     conversation = Conversation(kind, key, title, f"{files.location(path)}#")
-    read_message = functools.partial(_message, reading.owner or _owner(files, folder.parent.parent))
+    read_message = functools.partial(_message, reading.owner or _owner(files, folder.parent.parent, read_list))
     for part in _rows(files, path):
         if isinstance(part, Damage):
             yield damage_failure(part, member)
@@ -72,7 +74,7 @@ def _rows(files: ExportFiles, path: str) -> Iterator[tuple[int, Any] | Damage]:
     return table_rows(open_file) if path.lower().endswith(".csv") else whole_items(open_file)
 
 
-def _object(files: ExportFiles, path: PurePosixPath) -> Json:
+def list_of_package(files: ExportFiles, path: PurePosixPath) -> Json:
     """A list that is an object; empty where it is missing or damaged."""
     if ".." in path.parts or not files.has(path.as_posix()):
         return {}
@@ -99,10 +101,10 @@ def _title(channel: Json, listed: Any) -> str:
     return str(name or (direct[1] if direct else listed))
 
 
-def _owner(files: ExportFiles, root: PurePosixPath) -> str:
+def _owner(files: ExportFiles, root: PurePosixPath, read_list: ReadList) -> str:
     """The name of the account."""
     for folder in ("account", "Account"):
-        user = _object(files, root / folder / "user.json")
+        user = read_list(files, root / folder / "user.json")
         if name := user.get("global_name") or user.get("username"):
             return str(name)
     return "Me"

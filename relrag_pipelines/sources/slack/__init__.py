@@ -185,13 +185,12 @@ class _Messages:
         message.people = (*(() if is_notice else person.identifiers), *self._mentions(source))
         self._add_thread(message, item)
         self._add_rest(message, item, subtype)
-        self._require_text(message, item)
+        message.lacks_text = subtype not in _GONE and self._lacks_text(message, item)
         return message
 
-    def _require_text(self, message: Message, item: Json) -> None:
-        """Raises WrongValueError for a message of which nothing was read although it holds something."""
-        if not (message.text or message.files) and any(item.get(name) for name in ("blocks", "attachments")):
-            raise WrongValueError("no text in its blocks and attachments that can be read", "no_text")
+    def _lacks_text(self, message: Message, item: Json) -> bool:
+        """Whether nothing was read of a message although it holds something."""
+        return not (message.text or message.files) and any(item.get(name) for name in ("blocks", "attachments"))
 
     def _sender(self, item: Json) -> _Person:
         own_id = string(item, "user") or string(item, "bot_id")

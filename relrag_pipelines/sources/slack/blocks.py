@@ -1,7 +1,8 @@
 """The text of a message in Slack's mrkdwn: that of its field `text`, of its blocks, attachments and file comments.
 
-`text` repeats what the blocks hold, with other marks, or is a short substitute for them; so a line is added only where
-the lines before it do not have its words. Formats: https://docs.slack.dev/reference/block-kit/blocks (blocks) and
+`text` repeats what the blocks hold, with other marks, or is a short substitute for them; so a line of a block is added
+only where `text` does not have its words. The same holds for the text and the blocks of an attachment. Formats:
+https://docs.slack.dev/reference/block-kit/blocks (blocks) and
 https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments (attachments).
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from relrag_pipelines.records import Json
@@ -40,12 +42,13 @@ def message_text(item: Json) -> str:
     text = string(item, "text")
     attachments = [row for row in objects(item, "attachments") if not text or not _is_preview(row)]
     files = [mapping(item, "file"), *objects(item, "files")]
+    comments = dict.fromkeys(_value(mapping(row, "initial_comment"), "comment") for row in files)
     lines = [
         *_block_lines(objects(item, "blocks")),
         *(line for row in attachments for line in _attachment_lines(row)),
-        *(_value(mapping(row, "initial_comment"), "comment") for row in files),
+        *comments,
     ]
-    return _with_further_lines(text, lines)
+    return "\n".join([*filter(None, [text]), *_further_lines(text, lines)])
 
 
 def is_shared(attachment: Json) -> bool:
@@ -58,15 +61,33 @@ def _is_preview(attachment: Json) -> bool:
     return "from_url" in attachment and not is_shared(attachment)
 
 
-def _with_further_lines(text: str, lines: Iterable[str]) -> str:
-    """The text, and the lines whose words it does not have."""
-    text_lines, words = [text] if text else [], _words(text)
-    for line in "\n".join(lines).split("\n"):
-        further = _words(line)
-        if line.strip() and (not text_lines or (further.strip() and further not in words)):
-            text_lines.append(line)
-            words += further
-    return "\n".join(text_lines)
+def _further_lines(text: str, lines: Iterable[str]) -> Iterator[str]:
+    """The lines whose words a text does not have in a row; all that are not blank where the text is empty.
+
+    Only a line whose pairs of words are all in the text is searched for, from the end of the last such line: lines that
+    repeat a text do so in its order. So the time grows with the number of lines, and not with its square.
+    """
+    words, end = _words(text) if text else "", 0
+    pairs = _pairs(words)
+    for line in filter(str.strip, "\n".join(lines).split("\n")):
+        repeated = _words(line)
+        start = _position(words, repeated, end) if _pairs(repeated) <= pairs else -1
+        if start >= 0:
+            end = start + len(repeated) - 1
+        elif repeated.strip() or not text:
+            yield line
+
+
+def _position(words: str, repeated: str, end: int) -> int:
+    """Where words stand in others, first looked for behind `end`; -1 where they do not."""
+    start = words.find(repeated, end)
+    return start if start >= 0 else words.find(repeated, 0, end + len(repeated))
+
+
+def _pairs(words: str) -> set[object]:
+    """The words, and each with the next."""
+    in_order = words.split()
+    return {*in_order, *pairwise(in_order)}
 
 
 def _words(text: str) -> str:
@@ -82,7 +103,7 @@ def _attachment_lines(attachment: Json) -> Iterator[str]:
     lines += [": ".join(filter(None, (_value(row, "title"), _value(row, "value")))) for row in fields]
     shared = [mapping(row, "message") for row in objects(attachment, "message_blocks")]
     for holder in (attachment, *shared):
-        lines += _block_lines(objects(holder, "blocks"))
+        lines += _further_lines(_value(attachment, "text"), _block_lines(objects(holder, "blocks")))
     lines += [] if is_shared(attachment) else [_value(attachment, "footer")]
     lines = [line for line in lines if line.strip()]
     yield from lines or [_value(attachment, "fallback")]

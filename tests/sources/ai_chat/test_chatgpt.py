@@ -91,6 +91,24 @@ def test_in_a_zip_the_page_is_not_read_a_second_time(tmp_path: Path) -> None:
     assert "export.zip!file-Plan77-pruning-plan.txt" in [record.locations[0] for record in records]
 
 
+def test_long_further_files_in_a_zip_are_no_failures(tmp_path: Path) -> None:
+    long_page = (SAMPLE / "chat.html").read_bytes().replace(b"<title>", b"<style>" + b" " * 2**18 + b"</style><title>")
+    feedback = json.dumps([{"id": f"feedback-{number}", "rating": "thumbsUp"} for number in range(8000)])
+    members = {"a/conversations.json": (SAMPLE / "conversations.json").read_bytes(), "a/chat.html": long_page}
+    members |= {"a/message_feedback.json": feedback, "b/message_feedback.json": feedback}
+    records, failures = read("ai_chat", packed(tmp_path / "export.zip", members))
+    assert len([record for record in records if record.text]) == 9
+    assert [(failure.location, failure.fault) for failure in failures] == [("b/message_feedback.json", "not_a_chat")]
+
+
+def test_a_zip_with_the_page_alone_is_read(tmp_path: Path) -> None:
+    whole, _ = read("ai_chat", SAMPLE / "conversations.json")
+    file = packed(tmp_path / "export.zip", {"chat.html": (SAMPLE / "chat.html").read_bytes()})
+    assert KINDS["ai_chat"].recognise(file)
+    records, failures = read("ai_chat", file)
+    assert ([record.source_id for record in records], failures) == ([record.source_id for record in whole], [])
+
+
 def test_further_files_of_an_export_are_no_failures(tmp_path: Path) -> None:
     shutil.copy(SAMPLE / "conversations.json", tmp_path)
     file = tmp_path / "user.json"

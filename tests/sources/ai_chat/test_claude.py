@@ -44,3 +44,20 @@ def test_of_a_conversation_with_branches_the_branch_that_is_shown_is_read(tmp_pa
         "Сколько весит мешок цемента?",
         "A bag weighs 25 kg.",
     ]
+
+
+def test_odd_ids_and_titles_are_failures_and_the_rest_of_the_file_is_read(tmp_path: Path) -> None:
+    titled, saved = json.loads(SAMPLE.read_bytes())
+    odd_id = saved | {
+        "uuid": "odd-id",
+        "chat_messages": [saved["chat_messages"][0], saved["chat_messages"][1] | {"uuid": ["a", "b"]}],
+        "current_leaf_message_uuid": saved["chat_messages"][0]["uuid"],
+    }
+    file = tmp_path / "conversations.json"
+    file.write_text(json.dumps([titled | {"name": ["a title"]}, odd_id, saved]))
+    records, failures = read("ai_chat", file)
+    assert [record.text for record in records] == ["Сколько весит мешок цемента?"] * 2 + ["Обычно 25 или 50 кг."]
+    assert [(failure.location, failure.fault) for failure in failures] == [
+        ("conversation 1", "wrong_type"),
+        ("conversation 2 message 2", "missing_id"),
+    ]
