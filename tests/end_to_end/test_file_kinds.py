@@ -65,7 +65,7 @@ def rows(config: Path, sql: str) -> list[Any]:
 def test_every_kind_is_in_the_catalog(config: Path) -> None:
     counts = Counter(kind for (kind,) in rows(config, "SELECT kind FROM records"))
     assert counts == {
-        "calendar": 8, "tasks": 5, "notes": 11, "bank": 15, "photos": 5, "document": 9, "gmail": counts["gmail"],
+        "calendar": 8, "tasks": 5, "notes": 15, "bank": 15, "photos": 5, "document": 9, "gmail": counts["gmail"],
     }  # fmt: skip
     assert rows(config, "SELECT DISTINCT fault FROM failures ORDER BY fault") == [("bad_row",), ("ignored",)]
 
@@ -83,6 +83,7 @@ def test_notes_refer_to_each_other(config: Path) -> None:
         WHERE relation_type = 'references' AND a.kind = 'notes' AND b.kind = 'notes' ORDER BY ALL"""
     assert rows(config, sql) == [
         ("2024-04-13", "Tesařství Blaha"),
+        ("Kvasnice na chleba", "Žitný chléb"),
         ("Pergola", "2024-04-13"),
         ("Pergola", "Tesařství Blaha"),
         ("Projet verger", "Compte rendu"),

@@ -14,7 +14,7 @@ from relrag_pipelines.erasure.record_selection import ErasureSelection
 from relrag_pipelines.erasure.rule_file import ErasureRule
 from relrag_pipelines.erasure.verification import ErasureProof, SimilarRecord
 from relrag_pipelines.privacy.keys import Keys
-from relrag_query.cli.commands import forget_report
+from relrag_query.cli import forget_report
 from relrag_query.cli.forget_report import ForgetPreview
 from tests.cases import cases
 from tests.conftest import ROOT

@@ -23,6 +23,7 @@ from relrag_query.cli.commands import doctor, forget, status
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands import verify as verifying
 from relrag_query.forgetting import ForgetRequest
+from relrag_query.service import archive_status
 from tests import archive
 from tests.stores import qdrant
 
@@ -230,7 +231,7 @@ def test_what_a_kill_left_on_the_server_is_removed(
         generations.sweep(home, 2)
         (left,) = retired_generations.describe_remote_leftovers(home)
         assert left.startswith("collection relrag-test-2-")
-        assert status.collect(archive.workspace(config).settings).problems == [
+        assert archive_status.collect(archive.workspace(config).settings).problems == [
             f"{left} is still to be removed; a sync does it"
         ]
     generations.sweep(home, 2)

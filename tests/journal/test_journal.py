@@ -20,8 +20,9 @@ from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.records import ManualLink
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import generations, lock, private_manifest
-from relrag_query.cli.commands import doctor_home, status
+from relrag_query.cli import doctor_home
 from relrag_query.cli.commands import sync as commands
+from relrag_query.service import archive_status
 from tests import archive
 from tests.cases import cases
 from tests.end_to_end.test_upgrade import unpack
@@ -156,7 +157,7 @@ def test_a_line_that_cannot_be_read_is_named_and_stops_what_would_ignore_it(
         plans.build_plan(workspace)
     (found,) = doctor_home.statements(workspace.settings)
     assert (found.level, found.what) == ("problem", "journal")
-    assert status.collect(workspace.settings).problems == [found.finding]
+    assert archive_status.collect(workspace.settings).problems == [found.finding]
     assert ("private/journal.jsonl", "is not as it was written") in verify_home(workspace.home)
 
 
