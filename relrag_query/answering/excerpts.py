@@ -245,13 +245,13 @@ def _same_record(span: QuotableSpan, other: QuotableSpan) -> bool:
 
 def says_same(span: QuotableSpan, other: QuotableSpan) -> bool:
     """Whether two spans say the same: most of their words, and every figure."""
-    first, second = (_plain_tokens(text) for text in (span.text, other.text))
+    first, second = (plain_tokens(text) for text in (span.text, other.text))
     if any(any(map(str.isdigit, token)) for token in first ^ second):
         return False
     return len(first & second) >= _DUPLICATE * len(first | second)
 
 
-def _plain_tokens(text: str) -> set[str]:
+def plain_tokens(text: str) -> set[str]:
     """The tokens of a text without those that join an identifier, or stand for a price."""
     return {token for token in tokens(text) if not token.startswith("+")}
 
@@ -265,7 +265,7 @@ def excerpt_of(ranked: RankedCandidate, candidates: Sequence[Candidate], questio
     chat = bool(candidate.unit.hit.messages)
     passage = [other.unit for other in candidates if other.unit.hit is candidate.unit.hit]
     core = spans_of(candidate, passage)
-    if is_row(core[0].text):
+    if not chat and is_row(core[0].text):
         return Excerpt(core[0], core[0].text, ranked.share)  # its neighbours are about something else
     ids = {id(span) for span in core}
     units = _burst(passage, ids) if chat else _without_head(passage, candidate.unit.hit)
@@ -275,7 +275,7 @@ def excerpt_of(ranked: RankedCandidate, candidates: Sequence[Candidate], questio
     if chat and shown[-1].reply and all(shown[-1].reply.asset_id != unit.asset_id for unit in shown):
         shown.append(shown[-1].reply)
     text = "\n".join(f"{unit.sender or ''}: {unit.text}" if chat else unit.text for unit in shown)
-    return Excerpt(_answering(core, question), text, ranked.share)
+    return Excerpt(answering_span(core, question), text, ranked.share)
 
 
 def spans_of(candidate: Candidate, passage: Sequence[QuotableSpan]) -> list[QuotableSpan]:
@@ -288,10 +288,14 @@ def spans_of(candidate: Candidate, passage: Sequence[QuotableSpan]) -> list[Quot
     return [candidate.unit, *following]
 
 
-def _answering(core: Sequence[QuotableSpan], question: SentenceScorer) -> QuotableSpan:
+def answering_span(core: Sequence[QuotableSpan], question: SentenceScorer) -> QuotableSpan:
     """The span that answers best; of a chat none that asks where another does not."""
-    telling = [span for span in core if not (span.hit.messages and is_question(span.text, chat=True))]
-    return max(telling or core, key=lambda span: question.score(span.text))
+    return max(telling_spans(core), key=lambda span: question.score(span.text))
+
+
+def telling_spans(core: Sequence[QuotableSpan]) -> Sequence[QuotableSpan]:
+    """The spans but for the turns of a chat that ask; all where each asks."""
+    return [span for span in core if not (span.hit.messages and is_question(span.text, chat=True))] or core
 
 
 def _burst(units: Sequence[QuotableSpan], ids: set[int]) -> list[QuotableSpan]:

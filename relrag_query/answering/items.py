@@ -10,7 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from relrag_query.answering.candidates import Candidate
-from relrag_query.answering.excerpts import Excerpt, Excerpts, says_same, spans_of
+from relrag_query.answering.excerpts import (
+    Excerpt,
+    Excerpts,
+    answering_span,
+    plain_tokens,
+    spans_of,
+    telling_spans,
+)
 from relrag_query.answering.features import SentenceScorer, column, tokens_of
 from relrag_query.answering.ranker import RankedCandidate, Ranking
 from relrag_query.answering.sentences import QuotableSpan, bullets, is_row
@@ -33,12 +40,13 @@ def choose_items(ranking: Ranking, candidates: Sequence[Candidate], question: Se
         return Excerpts([], "none")
     about = _about_the_matter(ranking.ranked)
     positions = {id(candidate): position for position, candidate in enumerate(candidates)}
-    chosen: list[Excerpt] = []
+    chosen: dict[frozenset[str], Excerpt] = {}
     for record in _by_record(about):
         for option in sorted(record, key=lambda option: positions[id(option.candidate)]):
-            chosen += _new_items(_items(option, candidates, question), chosen)
+            for item in _items(option, candidates, question):
+                _add(item, chosen, min(limit, MAX_ITEMS))
     near = frozenset(option.candidate.unit.hit.chunk.chunk_group_id for option in about)
-    return Excerpts(chosen[: min(limit, MAX_ITEMS)], "unsure", near)
+    return Excerpts(list(chosen.values()), "unsure", near)
 
 
 def _about_the_matter(ranked: Sequence[RankedCandidate]) -> list[RankedCandidate]:
@@ -53,21 +61,26 @@ def _coverage(option: RankedCandidate) -> float:
 
 
 def _by_record(ranked: Sequence[RankedCandidate]) -> Iterator[list[RankedCandidate]]:
-    """The candidates of each record that hold its items, the record of the best first: all that list some, else one."""
+    """The candidates of each record that hold its items, the record of the best first.
+
+    Of a table it is one, which leads to all rows; else all that have bullets, or the best.
+    """
     records: dict[str, list[RankedCandidate]] = {}
     for option in ranked:
         records.setdefault(option.candidate.unit.asset_id, []).append(option)
     for options in records.values():
-        yield [option for option in options if _lists(option.candidate)] or options[:1]
+        rows = [option for option in options if is_row(option.candidate.unit.text)]
+        yield rows[:1] or [option for option in options if bullets(option.candidate.unit.text)] or options[:1]
 
 
-def _new_items(items: Sequence[Excerpt], chosen: Sequence[Excerpt]) -> list[Excerpt]:
-    """The items that say something else than those before them."""
-    return [item for item in items if not any(says_same(item.unit, other.unit) for other in chosen)]
-
-
-def _lists(candidate: Candidate) -> bool:
-    return is_row(candidate.unit.text) or bool(bullets(candidate.unit.text))
+def _add(item: Excerpt, chosen: dict[frozenset[str], Excerpt], limit: int) -> None:
+    """Adds an item; one of the same words is a further source of the first."""
+    words = frozenset(plain_tokens(item.text))
+    if words in chosen:
+        if all(item.unit.asset_id != unit.asset_id for unit in (chosen[words].unit, *chosen[words].also)):
+            chosen[words].also.append(item.unit)
+    elif len(chosen) < limit:
+        chosen[words] = item
 
 
 def _items(option: RankedCandidate, candidates: Sequence[Candidate], question: SentenceScorer) -> list[Excerpt]:
@@ -76,9 +89,9 @@ def _items(option: RankedCandidate, candidates: Sequence[Candidate], question: S
     if is_row(candidate.unit.text):
         return [_item(row, row.text, option.share) for row in _rows(candidate, candidates, question)]
     spans = spans_of(candidate, [other.unit for other in candidates if other.unit.hit is candidate.unit.hit])
-    unit = max(spans, key=lambda span: (question.score(span.text), len(span.text)))
-    texts = [text for span in spans for text in bullets(span.text)]
-    return [_item(unit, text, option.share) for text in texts or [unit.text]]
+    listed = [(span, text) for span in telling_spans(spans) for text in bullets(span.text)]
+    unit = answering_span(spans, question)
+    return [_item(span, text, option.share) for span, text in listed or [(unit, unit.text)]]
 
 
 def _rows(candidate: Candidate, candidates: Sequence[Candidate], question: SentenceScorer) -> list[QuotableSpan]:

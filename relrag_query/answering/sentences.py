@@ -122,8 +122,18 @@ def is_row(text: str) -> bool:
 
 
 def bullets(text: str) -> list[str]:
-    """The items of a text that lists some, without their marks; none where fewer than two lines have one."""
-    items = [line[mark.end() :] for line in text.splitlines() if (mark := _BULLET.match(line))]
+    """The items of a text that lists some, without their marks; none where fewer than two lines have one.
+
+    A line without a mark, up to an empty one, goes on with the item above it.
+    """
+    items: list[str] = []
+    is_open = False
+    for line in text.splitlines():
+        if mark := _BULLET.match(line):
+            items.append(line[mark.end() :])
+        elif is_open and line[:1].isspace() and line.strip():
+            items[-1] += f" {line.strip()}"
+        is_open = bool(items) and bool(line.strip())
     return items if len(items) > 1 else []
 
 
@@ -167,7 +177,7 @@ def split(text: str) -> list[str]:
     for paragraph in re.split(r"\n\s*\n", text):
         lines = [line.strip() for line in paragraph.splitlines() if line.strip() and not quoted.match(line)]
         spoken = sum(_SPEAKER.match(line) is not None for line in lines)
-        if any(map(_ROW.match, lines)):
+        if 2 * sum(_ROW.match(line) is not None for line in lines) > len(lines):
             parts += _short_lines(lines)
         elif spoken >= _TRANSCRIPT and 2 * spoken > len(lines):
             parts += _blocks(lines)

@@ -28,8 +28,9 @@ from relrag_pipelines.text.analyzer import (
 )
 from relrag_pipelines.text.number_tokens import join_numbers
 from relrag_pipelines.text.values import names_amount
-from relrag_query.understanding.phrases import bare, load_phrases
+from relrag_query.understanding.phrases import bare, form_phrases, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
+from relrag_query.understanding.question_language import question_language
 
 Frequencies = Mapping[str, int]
 """number of counted passages that contain each token; under the empty token, the number counted"""
@@ -186,7 +187,7 @@ def _is_within(start: int, piece: str, spans: Sequence[tuple[int, int]]) -> bool
 
 def _asking_spans(question: str) -> list[tuple[int, int]]:
     """Where a question says that it asks for a list or for the course of a matter."""
-    plain, form = bare(question), load_phrases().form
+    plain, form = bare(question), form_phrases(question_language(question))
     return [match.span() for pattern in (form.list, form.summary) for match in pattern.finditer(plain)]
 
 

@@ -14,7 +14,8 @@ from enum import Enum
 from typing import Literal
 
 from relrag_pipelines.sources import RECORD_TYPES
-from relrag_query.understanding.phrases import bare, load_phrases
+from relrag_query.understanding.phrases import bare, form_phrases, load_phrases
+from relrag_query.understanding.question_language import question_language
 
 Form = Literal["", "list", "summary"]
 """what an answer is made of: up to three excerpts, the items of a list, or the course of a matter"""
@@ -162,8 +163,8 @@ def asked_values(query: str) -> frozenset[str]:
 
 def question_form(query: str) -> Form:
     """Whether a question asks for all of something, or for the course of a matter; empty for any other."""
-    plain, patterns = bare(query), load_phrases().form
-    if patterns.summary.search(plain):
+    plain, patterns = bare(query), form_phrases(question_language(query))
+    if patterns.summary.search(plain) and asked_values(query) <= {"yes"}:
         return "summary"
     return "list" if patterns.list.search(plain) else ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -16,7 +17,7 @@ from relrag_query.archive import Archive
 from relrag_query.cli import render
 from relrag_query.retrieval.hit import Hit
 from tests.cases import cases
-from tests.query_hits import passages, publish, record
+from tests.query_hits import passages, publish, record, window
 
 MAIL = {"source": "mail", "rag_source_type": "email"}
 TABLE = (
@@ -135,3 +136,24 @@ def test_a_follow_up_stays_with_its_matter(
         alone, after = opened.ask(follow_up), opened.ask(follow_up, follows=[question])
     assert alone.quotes[0].sender == "Ota <o@x.example>"
     assert after.quotes[0].sender == "Rey <r@x.example>"
+
+
+def test_an_item_of_a_chat_is_of_who_wrote_it_and_similar_records_are_items_each(tmp_path: Path) -> None:
+    turns = [
+        record("whatsapp:q", "Which things should we buy for the garden party?", "2025-01-13T18:00:00Z", from_="Dana",
+               thread_id="w"),
+        record("whatsapp:a", "- potato salad for the garden party\n- rye bread\n- lemonade", "2025-01-13T18:05:00Z",
+               from_="Ota", thread_id="w"),
+    ]  # fmt: skip
+    parts = ("tyres", "brakes", "saddles", "chains", "bells", "pedals")
+    mails = [
+        record(f"gmail:{part}", f"the invoice for the {part} is attached, please pay within the month",
+               f"2025-02-0{day}T08:00:00Z", from_="Delmas <a@x.example>", thread_id=part, subject="Invoice", **MAIL)
+        for day, part in enumerate(parts, 1)
+    ]  # fmt: skip
+    config = publish(tmp_path, [*turns, *mails], [window(turns), *(passages(mail)[0] for mail in mails)])
+    with Archive.open(config) as opened:
+        shopping = opened.ask("Which things should we buy for the garden party?")
+        invoices = opened.ask("List the invoices for tyres, brakes, saddles, chains, bells and pedals", limit=10)
+    assert {quote.sender for quote in shopping.quotes} == {"Ota"}
+    assert sum("invoice" in quote.text for quote in invoices.quotes) == len(parts)

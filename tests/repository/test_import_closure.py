@@ -11,7 +11,7 @@ from tests import ROOT
 
 START = "relrag_query.pipeline"
 PACKAGES = ("relrag_pipelines", "relrag_query")
-MODULES, LINES = 92, 11_500
+MODULES, LINES = 93, 11_600
 SLACK = 0.03
 """share by which a figure may fall before its limit is to be lowered"""
 

@@ -12,6 +12,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
@@ -75,6 +76,14 @@ def asking_pattern(code: str) -> Pattern:
     return whole_words(
         [*interrogative, *(phrase for each in tables for phrases in each.values() for phrase in phrases)]
     )
+
+
+@functools.lru_cache(maxsize=64)
+def form_phrases(code: str) -> FormPhrases:
+    """How one language asks for a list or for a summary; words of another may mean something else in it."""
+    table = _read(code)
+    filled = _fill(table.get("form", {}), table.get("parts", {}) | {"months": "(?!)"}, code)
+    return FormPhrases(**{field.name: whole_words(filled.get(field.name, [])) for field in fields(FormPhrases)})
 
 
 def load_phrases() -> Phrases:
