@@ -294,6 +294,7 @@ def test_the_trace_tells_the_steps_in_their_order(archive: Archive) -> None:
             "1 hybrid search",
             "1 person search",
             "1 named entities",
+            "1 matter",
             "1 dates",
             "2 rerank",
             "2 bulk mail",
