@@ -229,7 +229,10 @@ def test_an_answer_cites_passages_that_open_with_the_quote_marked(browser: TestC
 
 
 def test_pages_say_what_is_not_known(browser: TestClient) -> None:
-    assert "The archive does not hold an answer to this" in browser.get("/ask?q=Who won the chess championship in Lima?").text
+    assert (
+        "The archive does not hold an answer to this"
+        in browser.get("/ask?q=Who won the chess championship in Lima?").text
+    )
     missing = browser.get("/record?ref=jsonl:none")
     assert missing.status_code == 404
     assert "has nothing named" in missing.text
