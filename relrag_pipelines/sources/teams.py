@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from relrag_pipelines.sources.chats.export_files import ExportFiles, Item
 from relrag_pipelines.sources.chats.json_chats import (
     damage_failure,
     identifier,
+    iso_seconds,
     mapping,
     objects,
     pieces,
@@ -120,11 +120,9 @@ def _message(names: dict[str, str], item: Json, position: int) -> Message:
 
 
 def _time(item: Json) -> int | None:
-    try:
-        when = datetime.fromisoformat(string(item, "originalarrivaltime"))
-        return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
-    except (ValueError, OverflowError):
-        return seconds(item.get("id"), 1000)
+    """When it arrived, else the time in its id."""
+    arrival = iso_seconds(item, "originalarrivaltime")
+    return seconds(item.get("id"), 1000) if arrival is None else arrival
 
 
 def _text(content: str) -> str:

@@ -11,7 +11,6 @@ import functools
 import html
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -25,6 +24,7 @@ from relrag_pipelines.sources.chats.export_files import ExportFiles, Item, sent_
 from relrag_pipelines.sources.chats.json_chats import (
     damage_failure,
     identifier,
+    iso_seconds,
     mapping,
     objects,
     read_messages,
@@ -114,7 +114,7 @@ def _post(files: ExportFiles, folder: str, name: str, item: Json, position: int)
 
 def _long_post(note: Json, name: str, position: int) -> Message:
     own_id = f"note:{identifier(note, 'noteTweetId')}"
-    return Message(own_id, string(mapping(note, "core"), "text"), name, _time(note, "createdAt"), f"M{position}")
+    return Message(own_id, string(mapping(note, "core"), "text"), name, iso_seconds(note, "createdAt"), f"M{position}")
 
 
 def _post_text(post: Json, links: list[Json]) -> str:
@@ -133,14 +133,6 @@ def _post_time(post: Json) -> int | None:
     try:
         weekday, month, day, clock, zone, year = words
         return int(parsedate_to_datetime(f"{weekday}, {day} {month} {year} {clock} {zone}").timestamp())
-    except (ValueError, OverflowError):
-        return None
-
-
-def _time(item: Json, name: str) -> int | None:
-    try:
-        when = datetime.fromisoformat(string(item, name))
-        return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
     except (ValueError, OverflowError):
         return None
 
@@ -214,7 +206,7 @@ class _Chats:
             return self._notice(item, position)
         own_id, sender = identifier(row, "id"), identifier(row, "senderId")
         text = _with_addresses(string(row, "text"), objects(row, "urls"))
-        message = Message(own_id, text, self._name(sender), _time(row, "createdAt"), f"M{position}", extra={})
+        message = Message(own_id, text, self._name(sender), iso_seconds(row, "createdAt"), f"M{position}", extra={})
         if recipient := string(row, "recipientId"):
             message.to = (self._name(recipient),)
         self._add_rest(message, row)
@@ -239,7 +231,7 @@ class _Chats:
         row = named or joined
         if not row:
             return None
-        who, ts = self._name(string(row, "initiatingUserId")), _time(row, "createdAt")
+        who, ts = self._name(string(row, "initiatingUserId")), iso_seconds(row, "createdAt")
         ids = joined.get("userIds")
         people = ", ".join(map(self._name, map(str, ids))) if type(ids) is list else ""
         text = f"{who} named the conversation “{string(named, 'name')}”" if named else f"{who} added {people}"

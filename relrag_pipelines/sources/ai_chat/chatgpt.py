@@ -44,11 +44,11 @@ class Messages:
         self._ts: int | None = None
 
     def conversation_id(self, fields: Json) -> str:
-        """Raises WrongValueError where there is none."""
+        """The id of a conversation. Raises WrongValueError if it has none."""
         return identifier(fields, "conversation_id" if fields.get("conversation_id") else "id")
 
     def title(self, fields: Json) -> str:
-        """Empty where there is none."""
+        """The title of a conversation; empty if it has none."""
         return string(fields, "title")
 
     def messages(self, fields: Json) -> list[Json]:
@@ -98,7 +98,7 @@ class Messages:
 
 
 def _branch(nodes: Json, last: Any) -> list[Json]:
-    """The nodes from the first to `last`; all in their order where `last` is none of them."""
+    """The nodes that lead from the first to `last`; all nodes if `last` names none."""
     branch: list[Json] = []
     seen = set[str]()
     while type(last) is str and last not in seen and type(node := nodes.get(last)) is dict:
@@ -109,7 +109,7 @@ def _branch(nodes: Json, last: Any) -> list[Json]:
 
 
 def _text(item: Json) -> str:
-    """What a message says to whom it is for; empty for what is sent to a tool."""
+    """The text of a message to a person, or to the canvas; empty for a call of another tool."""
     content, recipient = mapping(item, "content"), string(item, "recipient")
     if recipient.startswith(_CANVAS):
         return _canvas_text(content)
@@ -132,7 +132,7 @@ def _part_text(part: Any) -> str:
 
 
 def _canvas_text(content: Json) -> str:
-    """The name and the text of a document that the assistant wrote; empty for a change of it."""
+    """The name and the text of a new canvas document; empty for an edit of one."""
     parts = content.get("parts")
     written = string(content, "text") or "".join(part for part in parts or () if type(part) is str)
     try:

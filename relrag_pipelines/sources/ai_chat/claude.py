@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 from relrag_pipelines.records import Json
 from relrag_pipelines.sources.chats.export_files import ExportFiles
-from relrag_pipelines.sources.chats.json_chats import identifier, mapping, objects, string
+from relrag_pipelines.sources.chats.json_chats import identifier, iso_seconds, mapping, objects, string
 from relrag_pipelines.sources.chats.message import Message, SentFile
 from relrag_pipelines.sources.formats.json_fields import WrongValueError
 from relrag_pipelines.sources.formats.versions import changed
@@ -37,18 +36,18 @@ class Messages:
         self._question = ""
 
     def conversation_id(self, fields: Json) -> str:
-        """Raises WrongValueError where there is none."""
+        """The id of a conversation. Raises WrongValueError if it has none."""
         return identifier(fields, "uuid")
 
     def title(self, fields: Json) -> str:
-        """Empty where there is none."""
+        """The title of a conversation; empty if it has none."""
         return string(fields, "name")
 
     def messages(self, fields: Json) -> list[Json]:
         """The messages of the branch that is shown, in their order, and those without an id, which `read` refuses."""
         if type(fields.get("chat_messages")) is not list:
             raise WrongValueError("chat_messages: missing, wanted the messages of the conversation")
-        self._changed, self._question = changed(_time(fields, "updated_at")), ""
+        self._changed, self._question = changed(iso_seconds(fields, "updated_at")), ""
         messages = objects(fields, "chat_messages")
         with_ids = {uuid: message for message in messages if type(uuid := message.get("uuid")) is str}
         shown = _branch(with_ids, fields.get("current_leaf_message_uuid"))
@@ -62,7 +61,7 @@ class Messages:
             return None
         is_human = string(item, "sender") == "human"
         sender = self._owner if is_human else self.name
-        message = Message(identifier(item, "uuid"), text, sender, _time(item, "created_at"), f"M{position}")
+        message = Message(identifier(item, "uuid"), text, sender, iso_seconds(item, "created_at"), f"M{position}")
         message.files, message.extra = files, dict(self._changed)
         if is_human:
             self._question = message.id
@@ -73,20 +72,12 @@ class Messages:
 
 
 def _branch(messages: dict[str, Json], last: object) -> set[str]:
-    """The ids of the messages up to `last`; empty where that is none of them."""
+    """The ids of the messages that lead to `last`; empty if `last` names none."""
     branch = set[str]()
     while type(last) is str and last in messages and last not in branch:
         branch.add(last)
         last = messages[last].get("parent_message_uuid")
     return branch
-
-
-def _time(item: Json, name: str) -> int | None:
-    try:
-        when = datetime.fromisoformat(string(item, name))
-        return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
-    except (ValueError, OverflowError):
-        return None
 
 
 def _text(item: Json) -> str:

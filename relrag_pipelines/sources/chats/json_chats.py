@@ -7,6 +7,7 @@ records by a function of the kind that reads one message, and reports the messag
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
 from relrag_pipelines.records import Failure, Json
@@ -178,6 +179,15 @@ def identifier(item: Json, name: str) -> str:
     if type(value) is str and value:
         return value
     raise WrongValueError(f"{name}: found {type_of(value)}, wanted an id", "missing_id")
+
+
+def iso_seconds(item: Json, name: str) -> int | None:
+    """Seconds UTC of a field in ISO 8601, in UTC where it names no zone; None for what is no time."""
+    try:
+        moment = datetime.fromisoformat(string(item, name))
+        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError):
+        return None
 
 
 def seconds(value: Any, per_second: int = 1) -> int | None:

@@ -6,6 +6,7 @@ writes a note above them.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -29,6 +30,7 @@ _COLUMNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("NOTE", re.compile(r"Notes")),
 )
 _PARTS_OF_NAMES = (("First Name", "Given Name"), ("Middle Name", "Additional Name"), ("Last Name", "Family Name"))
+_ALL_PARTS = frozenset(itertools.chain.from_iterable(_PARTS_OF_NAMES))
 _CONNECTED = "Connected On"
 _TELLING = re.compile(
     rf"{_CONNECTED}|(?:E-mail|Phone) \d+ - Value|E-mail (?:Type|Display Name|\d+ Address)"
@@ -64,8 +66,14 @@ def _text(data: bytes) -> str:
 
 
 def _is_header(cells: list[str]) -> bool:
-    """Whether cells name a person, and hold a column that only these programs write: other tables have people too."""
-    return any(name in cells for name in _NAMES) and any(_TELLING.fullmatch(name.strip()) for name in cells)
+    """Whether cells name a person and a way to reach them, and are of an address book.
+
+    Other tables have people too. An address book has a column that only these programs write, or no other column.
+    """
+    names = [name.strip() for name in cells if name.strip()]
+    if not any(name in names for name in _NAMES) or not {"EMAIL", "TEL"}.intersection(map(_property, names)):
+        return False
+    return any(map(_TELLING.fullmatch, names)) or all(_property(name) or name in _ALL_PARTS for name in names)
 
 
 def _property(column: str) -> str:

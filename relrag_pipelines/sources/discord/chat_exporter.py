@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from relrag_pipelines.records import Json, NamedPerson
@@ -18,6 +17,7 @@ from relrag_pipelines.sources.chats.export_files import ExportFiles, Item, sent_
 from relrag_pipelines.sources.chats.json_chats import (
     damage_failure,
     identifier,
+    iso_seconds,
     mapping,
     objects,
     pieces,
@@ -68,7 +68,7 @@ def _message(files: ExportFiles, folder: str, item: Json, position: int) -> Mess
     author, kind = mapping(item, "author"), str(item.get("type"))
     name = _name(author) or "Deleted User"
     content = string(item, "content")
-    message = Message(identifier(item, "id"), content, name, _time(item), f"M{position}", extra={})
+    message = Message(identifier(item, "id"), content, name, iso_seconds(item, "timestamp"), f"M{position}", extra={})
     people = {string(person, "id"): _name(person) for person in objects(item, "mentions")}
     if kind not in _WRITTEN:
         message.sender, message.text = None, content if name in content else f"{name} {content}"
@@ -83,14 +83,6 @@ def _message(files: ExportFiles, folder: str, item: Json, position: int) -> Mess
 
 def _name(person: Json) -> str:
     return string(person, "nickname") or string(person, "name")
-
-
-def _time(item: Json, name: str = "timestamp") -> int | None:
-    try:
-        when = datetime.fromisoformat(string(item, name))
-        return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
-    except (ValueError, OverflowError):
-        return None
 
 
 def _plain(content: str, people: dict[str, str]) -> str:
@@ -113,7 +105,7 @@ def _further_texts(item: Json) -> Iterator[str]:
 def _add_rest(message: Message, item: Json) -> None:
     extra = message.extra = message.extra or {}
     if item.get("timestampEdited"):
-        extra |= {"edited": True} | changed(_time(item, "timestampEdited"))
+        extra |= {"edited": True} | changed(iso_seconds(item, "timestampEdited"))
     reference = mapping(item, "reference")
     if mapping(item, "forwardedMessage") or reference.get("type") == "Forward":
         extra["forwarded_from"] = "another message"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -21,6 +20,7 @@ from relrag_pipelines.sources.chats.export_files import ExportFiles, Item
 from relrag_pipelines.sources.chats.json_chats import (
     damage_failure,
     identifier,
+    iso_seconds,
     mapping,
     read_messages,
     string,
@@ -112,16 +112,7 @@ def _owner(files: ExportFiles, root: PurePosixPath, read_list: ReadList) -> str:
 
 def _message(owner: str, item: Json, position: int) -> Message:
     contents, addresses = string(item, "Contents"), string(item, "Attachments").split()
-    message = Message(identifier(item, "ID"), contents, owner, _time(item), f"M{position}")
+    message = Message(identifier(item, "ID"), contents, owner, iso_seconds(item, "Timestamp"), f"M{position}")
     names = (PurePosixPath(address.partition("?")[0]).name for address in addresses)
     message.files = tuple(SentFile(name) for name in names if name)
     return message
-
-
-def _time(item: Json) -> int | None:
-    """`2024-03-06 10:00:00`, in UTC."""
-    try:
-        when = datetime.fromisoformat(string(item, "Timestamp"))
-        return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
-    except (ValueError, OverflowError):
-        return None

@@ -7,23 +7,10 @@ a file counts the bytes that are read.
 from __future__ import annotations
 
 import codecs
-import re
 from typing import BinaryIO, Protocol
 
-_MARKS = (
-    (codecs.BOM_UTF8, ""),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-"""mark, and the codec behind it; none for UTF-8, which mails are written in anyway"""
-_UNMARKED = (
-    (re.compile(rb"(?:[\t\r\n -~]\0){8}"), "utf-16-le"),
-    (re.compile(rb"(?:\0[\t\r\n -~]){8}"), "utf-16-be"),
-)
-_BEGINNING = 16
-"""bytes that are read to detect the encoding"""
+from relrag_pipelines.sources.formats.byte_order import BEGINNING, encoding_of
+
 _HEAD = 64 * 2**10
 """bytes that are read to detect line endings"""
 
@@ -37,7 +24,7 @@ class ByteSource(Protocol):
 
 def plain_bytes(data: bytes) -> bytes:
     """The bytes of a mail without a byte order mark, in UTF-8, with line feeds."""
-    mark, codec = _encoding(data[:_BEGINNING])
+    mark, codec = encoding_of(data[:BEGINNING])
     if mark or codec:
         data = data[mark:].decode(codec, "replace").encode("utf-8", "replace") if codec else data[mark:]
     return data.replace(b"\r", b"\n") if b"\n" not in data and b"\r" in data else data
@@ -49,7 +36,7 @@ def open_plain_bytes(stream: BinaryIO, start: int = 0) -> tuple[ByteSource, int]
     What is transcoded is read from its beginning, wherever `start` is.
     """
     head = stream.read(_HEAD)
-    mark, codec = _encoding(head)
+    mark, codec = encoding_of(head)
     old_line_ends = b"\r" in head and b"\n" not in head
     if codec:
         stream.seek(mark)
@@ -61,17 +48,7 @@ def open_plain_bytes(stream: BinaryIO, start: int = 0) -> tuple[ByteSource, int]
 
 def is_transcoded(head: bytes) -> bool:
     """Whether a file that begins so is not read byte for byte, so that places in it are not those in the file."""
-    return bool(_encoding(head)[1])
-
-
-def _encoding(head: bytes) -> tuple[int, str]:
-    """The length of the byte order mark, and the codec; none for bytes that are read as they are."""
-    for mark, codec in _MARKS:
-        if head.startswith(mark):
-            return len(mark), codec
-    if head[:1] == b"\0" or head[1:2] == b"\0":
-        return 0, next((codec for pattern, codec in _UNMARKED if pattern.match(head)), "")
-    return 0, ""
+    return bool(encoding_of(head)[1])
 
 
 class _Transcoded:

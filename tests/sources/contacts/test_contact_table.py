@@ -57,8 +57,14 @@ def test_a_row_is_a_contact(header: str, row: str, text: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "content",
-    [b"Date,Name,Amount\n2024-03-05,Petr,500\n", b"", b"\0\1\2,\xff\n", b"First Name,Last Name\nPetr,Novak\n"],
-    ids=["a statement", "empty", "binary", "no address"],
+    [
+        b"Date,Name,Amount\n2024-03-05,Petr,500\n",
+        b"",
+        b"\0\1\2,\xff\n",
+        b"First Name,Last Name\nPetr,Novak\n",
+        b"Name,Email Address,Dietary wishes,Amount paid\nAnna,anna@x.example,vegan,120\n",
+    ],
+    ids=["a statement", "empty", "binary", "no address", "guests"],
 )
 def test_other_tables_are_no_contacts(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "contacts.csv"
