@@ -120,6 +120,8 @@ class Kind:
     """its records mention other units by their paths; all are read again when one is added or removed"""
     asks_others: str = ""
     """fault word of a unit whose reading depends on other units: a change of one has it read again"""
+    repeats: bool = False
+    """its events repeat until some time after their file's, so that a file whose time changes is read again"""
     one_record_per_unit: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
     discovers_units: bool = False

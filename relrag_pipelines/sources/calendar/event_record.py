@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import itemgetter
 from zoneinfo import ZoneInfo
 
@@ -37,15 +37,29 @@ class ChangedOccurrences:
             if event.changes_later and event.start:
                 self.changes.setdefault(event.uid, []).append(event)
 
-    def version(self, event: Event, moment: Moment) -> tuple[Event, Moment]:
-        """An occurrence of a repeated event as the last change before it has it, and when that is."""
+    def version(self, event: Event, moment: Moment, zone: ZoneInfo) -> tuple[Event, Moment]:
+        """An occurrence of a repeated event as the last change before it has it, and when that is.
+
+        A change moves it by the time that clocks of `zone` show, so that it stays at its hour when they change.
+        """
         changes = [(change.occurrence.at, change) for change in self.changes.get(event.uid, ()) if change.occurrence]
         before = [change for change in changes if change[0] < moment.at]
         if not before:
             return event, moment
         since, change = max(before, key=itemgetter(0))
-        moved = moment.plus(change.start.at - since) if change.start else None
+        moved = _moved(moment, since, change.start, zone) if change.start else None
         return replace(change, rule=event.rule), moved or moment
+
+
+def _moved(moment: Moment, since: datetime, start: Moment, zone: ZoneInfo) -> Moment | None:
+    """A moment, later by what clocks show between `since` and `start`; None if beyond the calendar."""
+    if moment.precision != "time" or start.precision != "time":
+        return moment.plus(start.at - since)
+    before, after, own = (at.astimezone(zone).replace(tzinfo=None) for at in (since, start.at, moment.at))
+    try:
+        return Moment((own + (after - before)).replace(tzinfo=zone).astimezone(UTC))
+    except OverflowError:
+        return None
 
 
 class EventRecords:
@@ -56,6 +70,7 @@ class EventRecords:
         self._versions: dict[str, str] = {}
         """of each id the newest version so far"""
         self._number = 0
+        self._zone = ZoneInfo(reading.timezone)
 
     def event_records(self, event: Event) -> Iterator[Record | Failure]:
         """A record for each occurrence of an event, or one for a task."""
@@ -75,7 +90,7 @@ class EventRecords:
             if native_id in self._versions and version <= self._versions[native_id]:
                 continue  # a recurring event and a list of its dates may name the same one
             self._versions[native_id] = version
-            current, at = (event, moment) if event.occurrence else self._changed.version(event, moment)
+            current, at = (event, moment) if event.occurrence else self._changed.version(event, moment, self._zone)
             record = self._record(current, at, native_id, EVENT)
             record.thread_id = base if repeated else None
             if index == 0 or not repeated:  # only the first of a series has the UID, else no UID would be rare
@@ -91,7 +106,7 @@ class EventRecords:
         people = [person.full for person in event.people]
         organiser = event.organiser.full if event.organiser else None
         attendees = [person.full for person in event.attendees]
-        text = _text(event, moment, ZoneInfo(self._reading.timezone))
+        text = _text(event, moment, self._zone)
         return Record(
             source_id=native_id,
             text=text,

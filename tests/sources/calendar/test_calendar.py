@@ -94,6 +94,14 @@ def changed(day: str, begins: str, *lines: str, later: bool = True) -> str:
             ],
             ["Run 03-25T09:00", "Run 04-01T08:00", "Run 04-08T08:00", "Sit 04-14T08:00"],
         ),
+        (  # to another hour before the change of clocks: the hour stays behind it
+            [changed("20250324", "20250325T003000", "SUMMARY:Run")],
+            ["Run 03-24T23:30", "Run 03-31T22:30", "Run 04-07T22:30", "Run 04-14T22:30"],
+        ),
+        (  # a move over the night in which the clocks change
+            [changed("20250324", "20250330T110000", "SUMMARY:Run")],
+            ["Run 03-30T09:00", "Run 04-06T09:00", "Run 04-13T09:00", "Run 04-20T09:00"],
+        ),
         (  # a change of a single later occurrence counts more
             [
                 changed("20250331", "20250331T110000", "SUMMARY:Run"),
