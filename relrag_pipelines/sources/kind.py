@@ -172,6 +172,8 @@ class Kind:
     """its records (of the first type) state facts under titles; a fact's value may be another record's title"""
     fetcher: str = ""
     """its module with `fetch`, which mirrors a server (`remote.fetcher_of`). Empty: nothing is fetched"""
+    webhook: str = ""
+    """its module with `store_event`, which stores what a server sends to `relrag serve`. Empty: nothing is received"""
     consents: bool = False
     """its secret is made by a consent in a browser, which `relrag login` asks for"""
     url_schemes: tuple[str, ...] = ()

@@ -180,6 +180,7 @@ KINDS = {
             ("timezone", "date_order", "owner", *_OCR),
             patterns=("*msgstore*.db", "*msgstore*.db.crypt15", "*ChatStorage*.sqlite", "*.waha"),
             fetcher="whatsapp.waha_server",
+            webhook="whatsapp.waha_webhook",
             url_schemes=("https", "http"),
             mirror_suffix=".waha",
             companions=(".db-wal", ".sqlite-wal"),
