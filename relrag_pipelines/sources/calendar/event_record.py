@@ -37,27 +37,28 @@ class ChangedOccurrences:
             if event.changes_later and event.start:
                 self.changes.setdefault(event.uid, []).append(event)
 
-    def version(self, event: Event, moment: Moment, zone: ZoneInfo) -> tuple[Event, Moment]:
-        """An occurrence of a repeated event as the last change before it has it, and when that is.
-
-        A change moves it by the time that clocks of `zone` show, so that it stays at its hour when they change.
-        """
+    def version(self, event: Event, moment: Moment) -> tuple[Event, Moment]:
+        """An occurrence of a repeated event as the last change before it has it, and when that is."""
         changes = [(change.occurrence.at, change) for change in self.changes.get(event.uid, ()) if change.occurrence]
         before = [change for change in changes if change[0] < moment.at]
         if not before:
             return event, moment
         since, change = max(before, key=itemgetter(0))
-        moved = _moved(moment, since, change.start, zone) if change.start else None
+        moved = _moved(moment, since, change.start) if change.start else None
         return replace(change, rule=event.rule), moved or moment
 
 
-def _moved(moment: Moment, since: datetime, start: Moment, zone: ZoneInfo) -> Moment | None:
-    """A moment, later by what clocks show between `since` and `start`; None if beyond the calendar."""
+def _moved(moment: Moment, since: datetime, start: Moment) -> Moment | None:
+    """The time of an occurrence after a change that moves another one from `since` to `start`; None if out of range.
+
+    Local times are compared, so that a moved event keeps its hour when the clocks of its zone change.
+    """
     if moment.precision != "time" or start.precision != "time":
         return moment.plus(start.at - since)
+    zone = start.zone
     before, after, own = (at.astimezone(zone).replace(tzinfo=None) for at in (since, start.at, moment.at))
     try:
-        return Moment((own + (after - before)).replace(tzinfo=zone).astimezone(UTC))
+        return Moment((own + (after - before)).replace(tzinfo=zone).astimezone(UTC), zone=zone)
     except OverflowError:
         return None
 
@@ -90,7 +91,7 @@ class EventRecords:
             if native_id in self._versions and version <= self._versions[native_id]:
                 continue  # a recurring event and a list of its dates may name the same one
             self._versions[native_id] = version
-            current, at = (event, moment) if event.occurrence else self._changed.version(event, moment, self._zone)
+            current, at = (event, moment) if event.occurrence else self._changed.version(event, moment)
             record = self._record(current, at, native_id, EVENT)
             record.thread_id = base if repeated else None
             if index == 0 or not repeated:  # only the first of a series has the UID, else no UID would be rare
