@@ -251,7 +251,8 @@ def _picture_text(files: ExportFiles, path: str) -> str:
             files.reading.picture_failures.append(picture.failure)
         return picture.text
     except safe_zip.ZipRejected as refused:
-        files.reading.picture_failures.append(refused.failure)
+        failure = replace(refused.failure, location=files.member(path), whole_unit=False)
+        files.reading.picture_failures.append(failure)
     except OSError:  # a file beside the chat that is gone meanwhile; the chat does not depend on it
         pass
     return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -92,3 +93,15 @@ def test_a_picture_that_no_program_can_read_is_a_failure(tmp_path: Path, monkeyp
         failures = [(item.location, item.fault) for item in items if isinstance(item, Failure)]
         assert failures == [(location, "ocr")], kind
         assert any(isinstance(item, Record) for item in items)
+
+
+def test_a_damaged_picture_in_a_zip_costs_its_own_words_alone(tmp_path: Path) -> None:
+    archive = tmp_path / "WhatsApp Chat - Petr.zip"
+    with zipfile.ZipFile(archive, "w") as packing:
+        packing.writestr("_chat.txt", CHAT)
+        packing.writestr("IMG-20240313-WA0001.jpg", PICTURE)
+    archive.write_bytes(archive.read_bytes().replace(b"boiler", b"b0iler"))  # its checksum is wrong now
+    items = list(KINDS["whatsapp"].read(unit_of(archive, tmp_path), WITH))
+    failures = [(item.location, item.fault, item.whole_unit) for item in items if isinstance(item, Failure)]
+    assert failures == [("IMG-20240313-WA0001.jpg", "damaged", False)]
+    assert pictures("whatsapp", archive, tmp_path, WITH) == [("", [])]
