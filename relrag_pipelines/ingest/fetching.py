@@ -77,7 +77,7 @@ def read_secret(settings: Settings, source: Source) -> str:
 
 
 def read_webhook_secret(settings: Settings, source: Source) -> str:
-    """The secret with which the server of a source signs what it sends. Raises SecretError."""
+    """The webhook key of a source: its server signs events with it. Raises SecretError."""
     file = secrets.webhook_file_of(settings.keys_path, settings.archive, source.name)
     return secrets.read_secret(file, source.name, prefix=secrets.WEBHOOK_PREFIX)
 

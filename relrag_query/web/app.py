@@ -83,7 +83,7 @@ def app_of(
         *api.routes(service, limiter),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *protocol.routes,
-        *(webhook.routes(service.settings, limiter) if for_owner and not service.clients else []),
+        *(webhook.routes(service, limiter) if for_owner else []),
         *page_routes,
     ]
     faults: dict[Any, Any] = {Exception: answer_error, 404: not_found}

@@ -23,6 +23,7 @@ from relrag_pipelines.sources.remote.secrets import SecretError
 from relrag_pipelines.workspace import Workspace
 from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.problems import error_response, problem
+from relrag_query.service import Service
 
 PREFIX = "/webhooks/"
 _MAX_BODY_BYTES = 2**20
@@ -30,8 +31,8 @@ _MAX_BODY_BYTES = 2**20
 _STORED, _IGNORED = 201, 204
 
 
-def routes(settings: Settings, limiter: RequestLimiter) -> list[Route]:
-    """The route that takes events of all sources."""
+def routes(service: Service, limiter: RequestLimiter) -> list[Route]:
+    """The route that takes events, at every path below the prefix: the guard lets all of them pass."""
 
     async def endpoint(request: Request) -> Response:
         body = bytearray()
@@ -40,11 +41,13 @@ def routes(settings: Settings, limiter: RequestLimiter) -> list[Route]:
             if len(body) > _MAX_BODY_BYTES:
                 return problem(413, f"an event has at most {_MAX_BODY_BYTES:,} bytes; send no files along")
         try:
-            return await limiter.run(_take, settings, request.path_params["source"], request.headers, bytes(body))
+            return await limiter.run(
+                _take, service.settings, request.path_params["source"], request.headers, bytes(body)
+            )
         except Exception as error:  # noqa: BLE001  reported without private text
             return error_response(error)
 
-    return [Route(f"{PREFIX}{{source}}", endpoint, methods=["POST"])]
+    return [Route(f"{PREFIX}{{source:path}}", endpoint, methods=["POST"])]
 
 
 def _take(settings: Settings, name: str, headers: Mapping[str, str], body: bytes) -> Response:
@@ -65,7 +68,7 @@ def _take(settings: Settings, name: str, headers: Mapping[str, str], body: bytes
 
 
 def _is_signed(settings: Settings, source: Source, headers: Mapping[str, str], body: bytes) -> bool:
-    """Whether the source has a secret for what is sent to it, and the body is signed with that."""
+    """Whether the source has a webhook key, and the body is signed with it."""
     module = _module(source)
     try:
         secret = fetching.read_webhook_secret(settings, source)

@@ -14,29 +14,15 @@ from starlette.testclient import TestClient
 
 from relrag_pipelines.settings import now
 from relrag_pipelines.sources.remote import secrets
-from relrag_pipelines.stores import lake
 from relrag_query.cli.commands.forget import forget
 from relrag_query.cli.commands.sync import sync
 from relrag_query.forgetting import ForgetRequest
 from tests import archive
 from tests.remote_servers import Waha, serve
+from tests.waha_archive import DANA, GROUP, make, private_rows
 from tests.web_app import BEARER, client
 
 SECRET = "hook-secret-77"
-DANA, GROUP = "420601234567@c.us", "120363021@g.us"
-CONFIG = """
-archive = "test"
-keys_file = "test.keys"
-timezone = "Europe/Prague"
-owner = "Petr Kolar"
-pii_redaction_enabled = false
-embedder = "none"
-
-[[sources]]
-name = "chats"
-kind = "whatsapp"
-url = "{url}"
-"""
 NOW = int(now().timestamp())
 
 
@@ -57,20 +43,10 @@ def synced(tmp_path: Path) -> Iterator[Archive]:
     waha = Waha()
     waha.add(DANA, "A1", NOW - 600, "The boiler leaks again", DANA)
     with serve(waha.respond) as running:
-        config = tmp_path / "relrag.toml"
-        config.write_text(CONFIG.format(url=running.url))
-        keys = tmp_path / "test.keys"
-        secrets.write_secret(secrets.file_of(keys, "test", "chats"), Waha.key)
+        config = make(tmp_path, running.url)
         sync(config)
-        secrets.write_secret(secrets.webhook_file_of(keys, "test", "chats"), SECRET)
+        secrets.write_secret(secrets.webhook_file_of(tmp_path / "test.keys", "test", "chats"), SECRET)
         yield Archive(config, waha)
-
-
-def records(config: Path) -> list[dict[str, Any]]:
-    """The private records."""
-    home = archive.home(config.parent)
-    months = lake.manifest(home, "private_records", "chats")
-    return [row for month in months for row in lake.read(home, "private_records", "chats", month).to_pylist()]
 
 
 def event(message: dict[str, Any], name: str = "message.any", session: str = "default") -> bytes:
@@ -94,7 +70,7 @@ def test_a_message_is_stored_and_the_next_sync_reads_it_with_its_sender(synced: 
         assert send(browser, event(group)) == 201
     assert synced.texts() == ["The boiler leaks again", "The plumber comes on Friday", "Who brings the map?"]
     sync(synced.config)
-    rows = records(synced.config)
+    rows = private_rows(synced.config)
     assert {(row["from"], row["text"]) for row in rows} == {
         ("Dana Levi", "The boiler leaks again"),
         ("Dana Levi", "The plumber comes on Friday"),
@@ -113,6 +89,10 @@ def test_only_signed_messages_of_the_session_and_of_these_days_are_stored(synced
         assert (unsigned.status_code, "Dana" in unsigned.text) == (401, False)
         assert send(browser, event(message), origin="http://evil.example") == 403
         assert browser.get("/webhooks/chats").status_code == 401
+        for other in ("", "chats/", "chats/more", "nothing/at/all"):
+            answer = browser.post(f"/webhooks/{other}", content=event(message))
+            media_type = answer.headers["content-type"]
+            assert (answer.status_code, media_type) == (401, "application/problem+json"), "no page for strangers"
         assert send(browser, event(message, session="other")) == 204
         assert send(browser, event(message, "message.reaction")) == 204
         assert send(browser, event(old)) == 204
@@ -136,7 +116,7 @@ def test_a_source_without_the_secret_takes_nothing(synced: Archive) -> None:
 
 
 def test_a_forgotten_message_is_not_stored_again(synced: Archive) -> None:
-    (record,) = records(synced.config)
+    (record,) = private_rows(synced.config)
     assert forget(ForgetRequest(refs=[record["asset_id"]]), synced.config, yes=True) == 0
     assert synced.texts() == []
     with client(synced.config) as browser:

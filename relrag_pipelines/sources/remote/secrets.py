@@ -17,7 +17,7 @@ from relrag_pipelines.files.atomic import write_text
 PREFIX = "RELRAG_SECRET_"
 """how the variable of a source's secret begins; the source's name follows in capitals"""
 WEBHOOK_PREFIX = "RELRAG_WEBHOOK_"
-"""how the variable begins that holds the secret with which a server signs what it sends"""
+"""how the variable of a source's webhook key begins; servers sign events with that key"""
 _MAX_BYTES = 65_536
 
 
@@ -36,7 +36,7 @@ def file_of(keys_file: Path, archive: str, source: str) -> Path:
 
 
 def webhook_file_of(keys_file: Path, archive: str, source: str) -> Path:
-    """The file with the secret with which a source's server signs what it sends."""
+    """The file with the webhook key of a source, beside the archive's keys."""
     return keys_file.parent / f"{archive}.{source}.webhook"
 
 

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import urlsplit
 
 from relrag_pipelines.sources.remote.mirror import Mirror, safe_component
 from relrag_pipelines.sources.whatsapp.waha_item import SUFFIX
 
+CHATS = ("@c.us", "@s.whatsapp.net", "@g.us", "@lid")
+"""ends of the ids of chats; statuses and channels are not chats"""
 REREAD_SECONDS = 3 * 86_400
 """WhatsApp lets a message be deleted for everyone for about two days; so long each fetch reads messages again"""
+_SESSION = "default"
+"""WAHA's own name for the session of an account"""
 _FIELDS = ("id", "timestamp", "fromMe", "body", "hasMedia", "location", "vCards")
+
+
+def session_of(url: str) -> str:
+    """The session that the address of a source names by its last part."""
+    return PurePosixPath(urlsplit(url).path).name or _SESSION
 
 
 def fields_of(message: Mapping[str, Any], chat: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from relrag_pipelines.sources.remote import FetchError, Mirror, Server, readable
 from relrag_pipelines.sources.remote.http_client import HttpClient, Limits, UnexpectedStatusError
 from relrag_pipelines.sources.whatsapp.waha_item import SUFFIX
 from relrag_pipelines.sources.whatsapp.waha_message import (
+    CHATS,
     REREAD_SECONDS,
     chat_folder,
     fields_of,
@@ -28,13 +29,10 @@ from relrag_pipelines.sources.whatsapp.waha_message import (
     message_key,
     plain_account,
     row_id,
+    session_of,
 )
 
-_SESSION = "default"
-"""WAHA's own name for the session of an account"""
 _PAGE = 100
-CHATS = ("@c.us", "@s.whatsapp.net", "@g.us", "@lid")
-"""ends of the ids of chats; statuses and channels are not chats"""
 _NOT_FOUND, _LOGGED_OUT = 404, (401, 403)
 _UNTIL, _WHOLE, _NAMES, _LISTS = "until", "whole", "names", "lists"
 """parts of the cursor: the newest message, the chats that were read to their beginning, a hash of all names, and the
@@ -55,11 +53,6 @@ def fetch(server: Server, mirror: Mirror, limits: Limits | None = None) -> None:
             _Fetch(server, mirror, client, session).run()
     finally:
         client.close()
-
-
-def session_of(url: str) -> str:
-    """The session that the address of a source names by its last part."""
-    return PurePosixPath(urlsplit(url).path).name or _SESSION
 
 
 @dataclass

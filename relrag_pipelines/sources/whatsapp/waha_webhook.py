@@ -1,8 +1,8 @@
 """New messages that a WAHA server sends to `relrag serve`, stored in the mirror for the next sync.
 
-A message is stored once, as an item without names of its own chat's people; the next fetch adds them. Edits, deletions
-and messages that are older than a fetch reads again are left to that fetch. Nothing is replaced, so an event that is
-sent twice does no harm.
+A message is stored once, with the names that stored messages of its chat have; the next fetch brings them up to date.
+That fetch also follows edits and deletions, and reads messages that are too old for this. Nothing is replaced, so an
+event that is sent twice does no harm.
 API: https://waha.devlike.pro/docs/how-to/events/
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 from relrag_pipelines.sources.remote import Mirror
 from relrag_pipelines.sources.whatsapp.waha_item import SUFFIX
 from relrag_pipelines.sources.whatsapp.waha_message import (
+    CHATS,
     REREAD_SECONDS,
     chat_folder,
     fields_of,
@@ -23,8 +24,8 @@ from relrag_pipelines.sources.whatsapp.waha_message import (
     message_key,
     plain_account,
     row_id,
+    session_of,
 )
-from relrag_pipelines.sources.whatsapp.waha_server import CHATS, session_of
 
 SIGNATURE, ALGORITHM = "X-Webhook-Hmac", "sha512"
 """header with the HMAC of the body in hex digits, and its hash"""
@@ -58,7 +59,7 @@ def store_event(mirror: Mirror, url: str, body: bytes, now: int) -> bool:
 
 
 def _chat_of(message: Mapping[str, Any]) -> str:
-    """The chat of a message: the second part of its id, else who sent it or whom it was sent to."""
+    """The id of the chat of a message: part of the message's id, else the other account."""
     parts = row_id(message).split("_")
     if len(parts) > 2 and "@" in parts[1]:
         return parts[1]
