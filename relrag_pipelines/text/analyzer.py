@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
 import Stemmer
@@ -122,6 +122,22 @@ def document_tokens(text: str) -> str:
     if not tokens:
         tokens = [line.all_tokens(piece) for line in lines for piece in line.pieces]
     return " ".join(tokens)
+
+
+def word_tokens(text: str) -> Iterator[tuple[int, int, list[str]]]:
+    """Each word of a text without the marks around it: its start and end, code points, and the tokens it is found by.
+
+    A function word has none.
+    """
+    lines = iter(_lines(text))
+    start = 0
+    for written in text.split("\n"):
+        tokens = next(lines).tokens if written.split() else str
+        for match in re.finditer(r"\S+", written):
+            core = match[0].strip(_AROUND)
+            first = start + match.start() + match[0].find(core)
+            yield first, first + len(core), tokens(match[0]).split()
+        start += len(written) + 1
 
 
 def whole_tokens(word: str) -> list[str]:

@@ -26,7 +26,16 @@ from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
 from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
-from relrag_query.web import archive_page, graph_cards, graphrag_page, originals, owner_pages, record_parts, reveal_page
+from relrag_query.web import (
+    archive_page,
+    graph_cards,
+    graphrag_page,
+    originals,
+    owner_pages,
+    record_parts,
+    reveal_page,
+    search_page,
+)
 from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import page_url, templates
 
@@ -132,13 +141,13 @@ class Pages:
         return event_stream(self._limiter, ask)
 
     async def search(self, request: Request) -> Response:
-        """The form of a search with filters, and the hits."""
+        """The form of a search, and the hits with the links that narrow it."""
         query, filters = _question(request)
-        after = request.query_params.get("cursor")
-        call = functools.partial(self._service.search, query, filters, _PAGE_SIZE, after)
+        after, order = request.query_params.get("cursor"), search_page.order_of(request.query_params.get("order", ""))
+        call = functools.partial(self._service.search, query, filters, _PAGE_SIZE, after, order, overview=True)
         results, problem, status = await self._answer(call) if query else (None, "", 200)
-        more = {"problem": problem, **self._choices(filters)}
-        return self.render("search.html", status, question=query, results=results, after=after, **more)
+        more = search_page.template_context(query, filters, order, results) | self._choices(filters)
+        return self.render("search.html", status, question=query, results=results, problem=problem, **more)
 
     async def _answer(self, call: Callable[[], Reply]) -> tuple[Reply | None, str, int]:
         """(reply, problem, status). A user error becomes a problem that the form shows; other errors are raised."""

@@ -10,7 +10,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -179,8 +179,25 @@ def split_at_quote(text: str, quote: str) -> list[tuple[str, bool]]:
 
     A mark does not span lines, since an empty line has nothing to mark.
     """
+    return _split_at(text, _quote_spans(text, quote))
+
+
+def split_at_marks(text: str, marks: Sequence[tuple[int, int]], most: int = 0) -> list[tuple[str, bool]]:
+    """A text in parts, with True for those that the marks cover; of more than `most` characters the part around the
+    first mark, if `most` is not 0."""
+    if not 0 < most < len(text):
+        return _split_at(text, marks)
+    first = marks[0][0] if marks else 0
+    start = 0 if first < most // 2 else text.rfind(" ", 0, first - most // 4) + 1
+    end = start + most
+    shown = [(begin - start, min(stop, end) - start) for begin, stop in marks if start <= begin < end]
+    ends = ("… " if start else ""), (" …" if end < len(text) else "")
+    return [(ends[0], False), *_split_at(text[start:end], shown), (ends[1], False)]
+
+
+def _split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[str, bool]]:
     parts, start = [], 0
-    for begin, end in _quote_spans(text, quote):
+    for begin, end in spans:
         parts.append((text[start:begin], False))
         parts += [(part, not part.isspace()) for part in _LINE_ENDS.split(text[begin:end])]
         start = end
@@ -237,6 +254,7 @@ def templates(*, reveals: bool = False) -> Environment:
         "web_address": web_address,
         "split_at_citations": split_at_citations,
         "split_at_quote": split_at_quote,
+        "split_at_marks": split_at_marks,
         "direction": direction,
         "size": lambda count: amounts.size(int(count)),
         "duration": amounts.duration,
