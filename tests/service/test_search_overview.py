@@ -41,10 +41,8 @@ def test_hits_are_counted_and_each_count_is_that_of_the_narrowed_search(service:
     assert [(year.value, year.count) for year in overview.years] == [("2024", 1), ("2023", 2)]
     # another Dana Levi chats, so that only a number means the one of the notes
     people = _counts(overview.people)
-    assert ({person.name for person in overview.people}, people) == (
-        {"Dana Levi", "Omer Gal"},
-        {"100002": 2, "Omer Gal": 1},
-    )
+    assert {person.name: person.count for person in overview.people} == {"Dana Levi": 2, "Omer Gal": 1}
+    assert sorted(value.isdigit() for value in people) == [False, True]
     narrowed = [
         *((Filters(since=year.value, until=year.value), year.count) for year in overview.years),
         *((Filters(person=person), count) for person, count in people.items()),
