@@ -93,6 +93,10 @@ class RefuseRequest(Request):
     other_id: Annotated[int, Field(ge=1)]
 
 
+class ClearQuestionsRequest(Request):
+    """Forget the last questions."""
+
+
 class UploadRequest(Request):
     """Ask how much of an upload is stored, or give it up."""
 

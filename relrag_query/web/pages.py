@@ -24,6 +24,7 @@ from relrag_query.archive import ArchiveError
 from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
+from relrag_query.owner import visits
 from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
 from relrag_query.web import (
@@ -36,6 +37,7 @@ from relrag_query.web import (
     reveal_page,
     search_page,
 )
+from relrag_query.web.home_page import HomePage
 from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import page_url, templates
 
@@ -102,6 +104,7 @@ class Pages:
     ) -> None:
         self._service, self._limiter, self._reveals, self._for_owner = service, limiter, reveals, for_owner
         self.templates = templates(reveals=reveals)
+        self._home_page = HomePage(service)
         self.served: frozenset[str] = frozenset()
         """paths that the menu may name"""
 
@@ -126,8 +129,22 @@ class Pages:
         call = functools.partial(self._service.ask, question, filters, follows=follows)
         answer, problem, status = await self._answer(call) if question else (None, "", 200)
         citations = _citation_context(answer, follows) if answer else {}
-        more = {"problem": problem, **citations, **self._choices(filters)}
+        home = await self._home() if self._for_owner and not question else {}
+        more = {"problem": problem, "home": home, **citations, **self._choices(filters)}
+        if answer:
+            await self._note(question, answer)
         return self.render("ask.html", status, question=question, answer=answer, **more)
+
+    async def _home(self) -> dict[str, Any]:
+        """What the page shows the owner before a question; nothing while the archive cannot be read."""
+        with suppress(ArchiveError):
+            return await self._limiter.run(self._home_page.template_context)
+        return {}
+
+    async def _note(self, question: str, answer: replies.AnswerReply) -> None:
+        """Remembers a question of the owner."""
+        if self._for_owner:
+            await self._limiter.run(visits.note_question, self._service, question, answer.generation)
 
     async def ask_stream(self, request: Request) -> Response:
         """The answer as events; the last event holds the whole answer as HTML."""
@@ -136,6 +153,8 @@ class Pages:
 
         def ask(on_text: Callable[[str], None]) -> Any:
             answer = self._service.ask(question, filters, None, on_text, follows)
+            if self._for_owner:
+                visits.note_question(self._service, question, answer.generation)
             return self._html("answer.html", answer=answer, chosen=filters, **_citation_context(answer, follows))
 
         return event_stream(self._limiter, ask)

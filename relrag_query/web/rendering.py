@@ -108,6 +108,11 @@ def by_clock(time: str, zone: ZoneInfo) -> str:
     return f"{when(moment.astimezone(zone).isoformat())} ({zone.key})"
 
 
+def by_seconds(seconds: float, zone: ZoneInfo) -> str:
+    """Seconds since 1970-01-01 UTC in the owner's time zone: 15 January 2025, 10:12."""
+    return when(datetime.fromtimestamp(seconds, zone).isoformat("T", "minutes"))
+
+
 def commands(text: str) -> Markup:
     """A message of this program with `commands` in backticks as code; the rest is escaped."""
     parts = safe(text).split("`")
@@ -246,6 +251,7 @@ def templates(*, reveals: bool = False) -> Environment:
         "pseudonyms": partial(explain_pseudonyms, reveals=reveals),
         "dated_by_file": dated_by_file,
         "by_clock": by_clock,
+        "moment": by_seconds,
         "commands": commands,
         "page_texts": page_texts,
         "noun": noun,
