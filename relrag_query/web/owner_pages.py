@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 from starlette.requests import Request
@@ -106,11 +107,13 @@ class OwnerPages:
             self._noted_until = {other: end for other, end in self._noted_until.items() if moment < end}
             self._noted_until[ref] = moment + _PLAYED_SECONDS
         is_shown = bool(opened.media_type) and "download" not in parameters
+        media_type = opened.media_type if is_shown else "application/octet-stream"
+        disposition = "inline" if is_shown else "attachment"
+        if opened.content is not None:
+            named = f"{disposition}; filename*=utf-8''{quote(opened.name, safe='')}"
+            return Response(opened.content, media_type=media_type, headers={"Content-Disposition": named})
         return FileResponse(
-            opened.file,
-            media_type=opened.media_type if is_shown else "application/octet-stream",
-            filename=opened.file.name,
-            content_disposition_type="inline" if is_shown else "attachment",
+            opened.file, media_type=media_type, filename=opened.name, content_disposition_type=disposition
         )
 
 

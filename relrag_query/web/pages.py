@@ -26,7 +26,7 @@ from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
 from relrag_query.owner import visits
 from relrag_query.retrieval.question_length import LONGEST
-from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
+from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, original_file, record_replies, replies
 from relrag_query.web import (
     archive_page,
     graph_cards,
@@ -190,7 +190,14 @@ class Pages:
         if reply.record is None and not reply.passages:
             return self.render("related.html", reply=reply)
         more = record_parts.template_context(reply.record, request.query_params.get("part", ""))
-        return self.render("record.html", reply=reply, groups=_groups(reply.related), can_reveal=self._reveals, **more)
+        return self.render(
+            "record.html",
+            reply=reply,
+            groups=_groups(reply.related),
+            can_reveal=self._reveals,
+            has_file=reply.record is not None and original_file.may_have(reply.record),
+            **more,
+        )
 
     async def thread(self, request: Request) -> Response:
         """A thread, newest first."""

@@ -23,7 +23,7 @@ def original_command(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     config: Config = None,
 ) -> None:
-    """Copy the file that a record was read from, as it lies among the exports. This is recorded."""
+    """Copy the file or the attachment that a record was read from, as it lies among the exports. This is recorded."""
     dispatch.run(original, ref, output, config, force=force)
 
 
@@ -40,13 +40,16 @@ def original(ref: str, output: Path, config: Path | None = None, *, force: bool 
     config = config or settings_module.find_config()
     with Service.open(config) as service:
         opened = originals.find(service, ref)
-        target = output / opened.file.name if output.is_dir() else output
+        target = output / opened.name if output.is_dir() else output
         if target.exists() and not force:
             raise SettingsError(f"{target} is there already; name another file, or replace it with --force")
         settings = service.settings
         originals.note_access(settings, f"{settings.owner or originals.OWNER} (command line)", ref)
     try:
-        shutil.copyfile(opened.file, target)
+        if opened.content is None:
+            shutil.copyfile(opened.file, target)
+        else:
+            target.write_bytes(opened.content)
     except OSError as error:
         raise SettingsError(f"{target} cannot be written: {error.strerror}") from None
     print(f"Wrote {safe(str(target))}. It is not redacted; that you had it is noted in private/reveals.jsonl.")
