@@ -1,6 +1,7 @@
 """The pages that change the archive are for its logged-in owner alone, and show what they find inertly."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,6 +79,9 @@ def test_a_switch_that_is_off_refuses_every_operation(tmp_path: Path) -> None:
         "split": {"person": "Dana Levi", "aliases": ["Dana"]},
         "undo": {"entry": 1},
         "refuse": {"person_id": 1, "other_id": 2},
+        "add_fact": {"person": "Dana Levi", "predicate": "occupation", "value": "baker"},
+        "relate": {"person": "Dana Levi", "other": "Petr Kolar", "relationship_type": "friend"},
+        "unrelate": {"person": "Dana Levi", "other": "Petr Kolar", "relationship_type": "friend"},
         "upload_state": {"upload": ID},
         "upload_finish": {"upload": ID, "name": "a.txt", "total": 1},
         "upload_discard": {"upload": ID},
@@ -173,3 +177,16 @@ def test_months_are_counted_by_year(browser: TestClient) -> None:
     assert 'scope="row">2023' in calendar
     assert calendar.count("<tr>") == 3
     assert "On disk" in page
+
+
+def test_a_persons_page_states_and_takes_back(browser: TestClient) -> None:
+    path = "/person?name=Dana+Levi"
+    forms = re.findall(r'data-operation="(\w+)"', browser.get(path).text)
+    assert forms == ["add_fact", "relate"]
+    body = {"person": "Dana Levi", "predicate": "occupation", "value": "<baker>", "valid_from": ""}
+    entry = browser.post("/owner/add_fact", json=body).json()["entry"]
+    page = browser.get(path).text
+    assert "&lt;baker&gt;" in page
+    assert f"""data-operation="undo" data-json='{{"entry": {entry}}}'""" in page
+    assert browser.post("/owner/undo", json={"entry": entry}).status_code == 200
+    assert "baker" not in browser.get(path).text
