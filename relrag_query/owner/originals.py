@@ -51,8 +51,13 @@ def find(service: Service, ref: str) -> OpenedOriginal:
 def open_original(service: Service, ref: str) -> OpenedOriginal:
     """The original of a record, after a note of the access. Raises UnknownRef, NoOriginal and lock.LockedByOther."""
     opened = find(service, ref)
-    note_access(service.settings, f"{service.settings.owner or OWNER} (page)", ref)
+    note_access(service.settings, owner_of(service.settings, "page"), ref)
     return opened
+
+
+def owner_of(settings: Settings, where: str) -> str:
+    """Who opens it, for the note: `Dana Levi (page)`."""
+    return f"{settings.owner or OWNER} ({where})"
 
 
 def note_access(settings: Settings, who: str, ref: str, why: str = WHY) -> None:

@@ -103,9 +103,14 @@ def _attachment(settings: Settings, record: Record) -> OriginalFile:
         except (*_GONE, CompoundError, ValueError):
             continue
         if attached:
-            name = PurePosixPath(attached.name.replace("\\", "/")).name or "attachment"
-            return OriginalFile(path, record.source, unit, name, attached.data)
+            return OriginalFile(path, record.source, unit, _file_name(attached.name), attached.data)
     raise NoOriginal("the attachment is no longer in the mail that it was read from, or that mail is stored by Outlook")
+
+
+def _file_name(named: str) -> str:
+    """The name of a file that a mail names, which may be a path or hold any characters."""
+    name = PurePosixPath(named.replace("\\", "/")).name
+    return "".join(filter(str.isprintable, name)).strip(". ") or "attachment"
 
 
 def _checked_path(settings: Settings, source_name: str, unit: str) -> Path:

@@ -21,7 +21,7 @@ from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.problems import BodyTooLong, NotJson, WrongMediaType, error_response
 from relrag_query.operations.operation import Operation
 from relrag_query.operations.owner_table import OWNER_OPERATIONS
-from relrag_query.owner import folders, originals, people, settings_form, switch, uploads, work
+from relrag_query.owner import attachments, folders, originals, people, settings_form, switch, uploads, work
 from relrag_query.service import Service
 
 UPLOAD = "/owner/upload"
@@ -50,6 +50,7 @@ class OwnerPages:
         return {
             "/original": self.original,
             "/original/file": self.file,
+            "/original/attachments": self.attachments,
             "/archive/settings": self.settings,
             "/archive/add": self.add,
             "/archive/activity": self.activity,
@@ -115,6 +116,13 @@ class OwnerPages:
         return FileResponse(
             opened.file, media_type=media_type, filename=opened.name, content_disposition_type=disposition
         )
+
+    async def attachments(self, request: Request) -> Response:
+        """All attachments of a record or thread as a zip."""
+        who = originals.owner_of(self._service.settings, "page")
+        data = await self._limiter.run(attachments.pack, self._service, request.query_params.get("ref", ""), who)
+        named = f'attachment; filename="{attachments.NAME}"'
+        return Response(data, media_type="application/zip", headers={"Content-Disposition": named})
 
 
 def operation_routes(service: Service, limiter: RequestLimiter) -> list[Route]:

@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.sources import record_type
 from relrag_pipelines.sources.document.page_picture import PagePicture
 from relrag_pipelines.stores import generations
 from relrag_query.archive import ArchiveError
@@ -205,7 +206,8 @@ class Pages:
         thread = await self._limiter.run(
             self._service.thread, parameters.get("id", ""), _PAGE_SIZE, parameters.get("cursor")
         )
-        return self.render("thread.html", thread=thread, after=parameters.get("cursor"))
+        attached = self._for_owner and any(record_type(member.rag_source_type).part_of for member in thread.members)
+        return self.render("thread.html", thread=thread, attached=attached)
 
     async def source(self, request: Request) -> Response:
         """The passage of a citation with its quote marked; with `part`, without the frame of the page."""
