@@ -128,7 +128,7 @@ def _quote(ranking: _Ranking, one: Asked) -> _Quoted:
     ranked = ranker.order([one.candidates[position] for position in positions], rows, ranking.second)
     right = {id(candidate): answers for candidate, answers in zip(one.candidates, one.right, strict=True)}
     order = [right[id(each.candidate)] for each in ranked]
-    return _Quoted(ranker.confidence_features(ranked, one.missing), order[0], order)
+    return _Quoted(ranker.confidence_features(ranked, ranking.second, one.missing), order[0], order)
 
 
 def _learn(asked: Sequence[Asked], nearness: Nearness | None) -> _Model:
