@@ -76,6 +76,12 @@ def read_secret(settings: Settings, source: Source) -> str:
     return secrets.read_secret(secrets.file_of(settings.keys_path, settings.archive, source.name), source.name)
 
 
+def read_webhook_secret(settings: Settings, source: Source) -> str:
+    """The webhook key of a source: its server signs events with it. Raises SecretError."""
+    file = secrets.webhook_file_of(settings.keys_path, settings.archive, source.name)
+    return secrets.read_secret(file, source.name, prefix=secrets.WEBHOOK_PREFIX)
+
+
 def _server(workspace: Workspace, source: Source, *, accept_deletions: bool) -> Server:
     settings = workspace.settings
     ca_file = (settings.folder / Path(source.ca_file).expanduser()).resolve() if source.ca_file else None

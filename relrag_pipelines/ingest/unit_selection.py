@@ -18,9 +18,6 @@ from relrag_pipelines.stores import unit_state
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace
 
-_REPEATING = frozenset({"calendar"})
-"""kinds that repeat events until some time after their file's, so that a file whose time changes is read again"""
-
 
 @dataclass(frozen=True)
 class UnitSelection:
@@ -137,7 +134,7 @@ def _units_to_read(
     changed = {path for path in scan.units if full or not _is_unchanged(stored.get(path), hashes[path], readers[path])}
     changed |= {path for path, why in scan.reasons.items() if why in (DUE_RECORDS, RELATED_UNITS)}
     reopened = [stored[path] for path in scan.changed_units if path not in changed and not scan.units[path].version]
-    if source.kind in _REPEATING:
+    if KINDS[source.kind].repeats:
         changed |= {state.path for state in reopened}
     changed |= revisit.units_dated_by_mtime(workspace.home, source.name, reopened)
     return [path for path in scan.units if path in changed]

@@ -38,6 +38,8 @@ ENVIRONMENT_ONLY = {
     "commas; empty for none",
     "QDRANT_API_KEY": "key of the server that qdrant_url names",
     "QDRANT_SOURCE_API_KEY": "key of the server that `url` of a source of kind legacy names",
+    f"{secrets.WEBHOOK_PREFIX}<SOURCE>": "key with which a WAHA server signs the messages that it sends to "
+    "`relrag serve`; else it is read from a file of mode 0600 beside the keys, `<archive>.<source>.webhook`",
     f"{secrets.PREFIX}<SOURCE>": "password or token for the server of a source, its name in capitals; else it is read "
     "from a file of mode 0600 beside the keys, `<archive>.<source>.secret`",
     "DAGSTER_POSTGRES_URL": "where dagster_storage postgres keeps runs and events, "

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,8 @@ class ReadContext:
     """codes of the languages of scans; empty for all that the program knows"""
     follow_links: bool = False
     """links are followed, even out of the source"""
+    picture_failures: list[Failure] = field(default_factory=list, compare=False)
+    """pictures sent in chats whose words could not be read; a reader of chats yields them at its end"""
     scratch: Path | None = None
     """folder below private/ for copies that are removed when their unit has been read; None for the system's"""
     secret: Callable[[], str] = str

@@ -120,6 +120,8 @@ class Kind:
     """its records mention other units by their paths; all are read again when one is added or removed"""
     asks_others: str = ""
     """fault word of a unit whose reading depends on other units: a change of one has it read again"""
+    repeats: bool = False
+    """its events repeat until some time after their file's, so that a file whose time changes is read again"""
     one_record_per_unit: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
     discovers_units: bool = False
@@ -170,6 +172,8 @@ class Kind:
     """its records (of the first type) state facts under titles; a fact's value may be another record's title"""
     fetcher: str = ""
     """its module with `fetch`, which mirrors a server (`remote.fetcher_of`). Empty: nothing is fetched"""
+    webhook: str = ""
+    """its module with `store_event`, which stores what a server sends to `relrag serve`. Empty: nothing is received"""
     consents: bool = False
     """its secret is made by a consent in a browser, which `relrag login` asks for"""
     url_schemes: tuple[str, ...] = ()

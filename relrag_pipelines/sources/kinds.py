@@ -180,6 +180,7 @@ KINDS = {
             ("timezone", "date_order", "owner", *_OCR),
             patterns=("*msgstore*.db", "*msgstore*.db.crypt15", "*ChatStorage*.sqlite", "*.waha"),
             fetcher="whatsapp.waha_server",
+            webhook="whatsapp.waha_webhook",
             url_schemes=("https", "http"),
             mirror_suffix=".waha",
             companions=(".db-wal", ".sqlite-wal"),
@@ -331,7 +332,7 @@ KINDS = {
         Kind(
             "notes",
             "notes: Obsidian, Google Keep, Apple Notes, Evernote, Notion, Joplin, Kindle clippings; folders, or zips",
-            4,
+            5,
             (".enex", ".jex", ".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
             (_NOTE,),
             "notes",
@@ -355,7 +356,7 @@ KINDS = {
         Kind(
             "contacts",
             "vCard files (.vcf) of versions 2.1, 3 and 4, and tables (.csv) of LinkedIn, Google and Outlook",
-            3,
+            4,
             (".vcf", ".vcard", ".csv"),
             (
                 RecordType("contact", "contact", tells="number", card=True, about_people=True),
@@ -367,7 +368,7 @@ KINDS = {
         Kind(
             "calendar",
             "calendars: .ics and .vcs files, and zips of them",
-            2,
+            3,
             (".ics", ".ical", ".vcs", ".zip"),
             (_EVENT, _TASK),
             "calendar",
@@ -378,6 +379,7 @@ KINDS = {
             allows_duplicates=True,
             mutable=True,
             sent_in_chats=True,
+            repeats=True,
         ),
         Kind(
             "tasks",

@@ -62,6 +62,8 @@ class GuardedServer:
     """additional Content-Security-Policy of its pages; {socket} is its WebSocket"""
     setting: str = "ui_public_url"
     """setting with its public name"""
+    takes_signature: tuple[str, ...] = ()
+    """prefixes of paths that take signed bodies from programs by POST, and check the signature themselves"""
     takes_token: tuple[str, ...] = ()
     """prefixes of paths that accept the archive's token; they answer with problems (RFC 9457), not pages"""
     checks_media_type: tuple[str, ...] = ()
@@ -175,6 +177,8 @@ class Guard:
                 return self._begin_session(request, site) if path == "/login" else self._redirect()
             return self._refused(path, "Not for pages of other sites", 403)
         if path in self._server.public and is_read:
+            return None
+        if method == "POST" and path.startswith(self._server.takes_signature):
             return None
         if path == "/login" and not self._identity:
             return self._begin_session(request, site)

@@ -23,7 +23,7 @@ from relrag_query.http.openapi import PREFIX
 from relrag_query.http.problems import answer_error
 from relrag_query.mcp import server as mcp_server
 from relrag_query.service import Service
-from relrag_query.web import pages
+from relrag_query.web import pages, webhook
 from relrag_query.web.owner_pages import UPLOAD
 
 PORT = 3100
@@ -39,8 +39,9 @@ SERVER = GuardedServer(
     f"default-src 'none'; script-src 'self'; style-src 'self' 'sha256-{STYLE_HASH}'; img-src 'self' data:; "
     "media-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'none'; worker-src 'none'",
     "web_public_url",
-    (f"{PREFIX}/", "/mcp", "/entities/"),
-    (f"{PREFIX}/", UPLOAD),
+    takes_signature=(webhook.PREFIX,),
+    takes_token=(f"{PREFIX}/", "/mcp", "/entities/"),
+    checks_media_type=(f"{PREFIX}/", UPLOAD),
 )
 
 
@@ -82,6 +83,7 @@ def app_of(
         *api.routes(service, limiter),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *protocol.routes,
+        *(webhook.routes(service, limiter) if for_owner else []),
         *page_routes,
     ]
     faults: dict[Any, Any] = {Exception: answer_error, 404: not_found}

@@ -6,6 +6,7 @@ which no form of another site can send. The pages of a team and of clients have 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ UPLOAD = "/owner/upload"
 _MAX_BODY_BYTES = 2**18
 _PIECE_TYPE = "application/octet-stream"
 _JSON = "application/json"
+_PLAYED_SECONDS = 3_600
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 Render = Callable[..., Response]
@@ -38,6 +40,8 @@ class OwnerPages:
 
     def __init__(self, service: Service, limiter: RequestLimiter, render: Render) -> None:
         self._service, self._limiter, self._render = service, limiter, render
+        self._noted_until: dict[str, float] = {}
+        """record -> until when further parts of its original need no note of their own, in monotonic seconds"""
 
     @property
     def endpoints(self) -> dict[str, Endpoint]:
@@ -93,9 +97,14 @@ class OwnerPages:
     async def file(self, request: Request) -> Response:
         """The bytes of an original; a browser shows pictures and sound, and stores everything else."""
         parameters, parts = request.query_params, request.headers.get("range", "bytes=0-")
+        ref, moment = parameters.get("ref", ""), time.monotonic()
         # a player asks for part after part: the first one is noted
-        find = originals.open_original if parts.startswith("bytes=0-") else originals.find
-        opened = await self._limiter.run(find, self._service, parameters.get("ref", ""))
+        is_next_part = not parts.startswith("bytes=0-") and moment < self._noted_until.get(ref, 0)
+        find = originals.find if is_next_part else originals.open_original
+        opened = await self._limiter.run(find, self._service, ref)
+        if not is_next_part:
+            self._noted_until = {other: end for other, end in self._noted_until.items() if moment < end}
+            self._noted_until[ref] = moment + _PLAYED_SECONDS
         is_shown = bool(opened.media_type) and "download" not in parameters
         return FileResponse(
             opened.file,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -55,7 +56,8 @@ def team_app(settings: Settings, services: Services, max_queue: int = MAX_QUEUE)
             return (names[0].casefold() in users) if len(names) == 1 and names[0] else None
 
         public = public_sites(settings.web_public_url)
-        guard = Middleware(Guard, sites=public, login=Login(b""), port=0, server=SERVER, identity=is_known)
+        server = replace(SERVER, takes_signature=())  # whoever passes is a user whom the proxy names
+        guard = Middleware(Guard, sites=public, login=Login(b""), port=0, server=server, identity=is_known)
         dispatch = Mount("/", app=_Dispatch(apps, users, header))
         yield Starlette(routes=[dispatch], middleware=[guard], lifespan=lifespan)
 

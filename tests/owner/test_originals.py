@@ -12,6 +12,7 @@ from relrag_query.cli.commands.original import original
 from relrag_query.owner import originals
 from relrag_query.service import Service, UnknownRef
 from relrag_query.service.original_file import NoOriginal
+from relrag_query.web import owner_pages
 from tests import archive
 from tests.web_app import BEARER, COOKIE, client
 
@@ -65,6 +66,19 @@ def test_a_file_is_downloaded_and_never_run_and_each_access_is_noted(
     assert (entry["who"], entry["why"]) == ("the owner (page)", originals.WHY)
     browser.get("/original/file", params={"ref": refs["herons"]}, headers={"range": "bytes=10-"})
     assert len(noted(config)) == before + 1, "the parts that a player asks for are one access"
+
+
+def test_an_access_that_begins_within_the_file_is_noted_once_an_hour(
+    config: Path, refs: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = len(noted(config))
+    for seconds, expected in ((3_600, 1), (0, 3)):
+        monkeypatch.setattr(owner_pages, "_PLAYED_SECONDS", seconds)
+        with client(config) as opened:
+            headers = {**COOKIE, "range": "bytes=1-"}
+            for _ in range(2):
+                assert opened.get("/original/file", params={"ref": refs["herons"]}, headers=headers).text
+        assert len(noted(config)) == before + expected
 
 
 def test_nobody_else_has_it(browser: TestClient, config: Path, refs: dict[str, str]) -> None:

@@ -68,6 +68,7 @@ def test_the_proxy_says_who_asks_and_nobody_else(both: TestClient) -> None:
         return both.get(path, headers=headers).status_code
 
     assert [status(one) for one in (DANA, OTA, EVA, {})] == [200, 200, 200, 401]
+    assert both.post("/webhooks/notes", json={}).status_code == 401
     assert status({"x-forwarded-email": ""}) == 401
     assert status({"x-forwarded-email": "mallory@example.org"}) == 403
     assert status([(b"x-forwarded-email", b"ota@example.org"), (b"x-forwarded-email", b"dana@example.org")]) == 401

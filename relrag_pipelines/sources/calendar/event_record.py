@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import itemgetter
 from zoneinfo import ZoneInfo
 
@@ -44,8 +44,23 @@ class ChangedOccurrences:
         if not before:
             return event, moment
         since, change = max(before, key=itemgetter(0))
-        moved = moment.plus(change.start.at - since) if change.start else None
+        moved = _moved(moment, since, change.start) if change.start else None
         return replace(change, rule=event.rule), moved or moment
+
+
+def _moved(moment: Moment, since: datetime, start: Moment) -> Moment | None:
+    """The time of an occurrence after a change that moves another one from `since` to `start`; None if out of range.
+
+    Local times are compared, so that a moved event keeps its hour when the clocks of its zone change.
+    """
+    if moment.precision != "time" or start.precision != "time":
+        return moment.plus(start.at - since)
+    zone = start.zone
+    before, after, own = (at.astimezone(zone).replace(tzinfo=None) for at in (since, start.at, moment.at))
+    try:
+        return Moment((own + (after - before)).replace(tzinfo=zone).astimezone(UTC), zone=zone)
+    except OverflowError:
+        return None
 
 
 class EventRecords:
@@ -56,6 +71,7 @@ class EventRecords:
         self._versions: dict[str, str] = {}
         """of each id the newest version so far"""
         self._number = 0
+        self._zone = ZoneInfo(reading.timezone)
 
     def event_records(self, event: Event) -> Iterator[Record | Failure]:
         """A record for each occurrence of an event, or one for a task."""
@@ -91,7 +107,7 @@ class EventRecords:
         people = [person.full for person in event.people]
         organiser = event.organiser.full if event.organiser else None
         attendees = [person.full for person in event.attendees]
-        text = _text(event, moment, ZoneInfo(self._reading.timezone))
+        text = _text(event, moment, self._zone)
         return Record(
             source_id=native_id,
             text=text,

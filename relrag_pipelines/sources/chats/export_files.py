@@ -10,6 +10,7 @@ import functools
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -145,6 +146,7 @@ def read_export(
 
     Faults of the files become failures: those of a zip, of the disk, and a unit without any messages.
     """
+    reading = replace(reading, picture_failures=[])
     try:
         with open_export(unit, reading) as files:
             yield from files.failures
@@ -157,6 +159,7 @@ def read_export(
                 first = next(items, None)
                 yield _nothing_in(files.member(name)) if first is None else first
                 yield from items
+            yield from reading.picture_failures
             if not names and not files.failures:
                 yield _no_messages(unit, len(files.names))
     except safe_zip.ZipRejected as refused:
@@ -234,16 +237,25 @@ def sent_file(files: ExportFiles, path: str, folder: str = "", name: str = "", c
 
 
 def _picture_text(files: ExportFiles, path: str) -> str:
-    """The words in a picture, where a program reads them; a damaged or huge one has none."""
+    """The words in a picture, where a program reads them; a damaged or huge one has none, and is noted."""
     if not is_program_ready(files.reading) or not is_picture(path):
         return ""
     try:
         if files.size(path) > _READ_BYTES:
+            why = f"the picture has more than {_READ_BYTES // 2**20} MiB, so its words are not read"
+            files.reading.picture_failures.append(Failure(files.member(path), "too_large", why))
             return ""
         with files.open(path) as stream:
-            return read_text(stream.read(_READ_BYTES), path, files.reading).text
-    except (safe_zip.ZipRejected, OSError):  # the chat does not depend on it
-        return ""
+            picture = read_text(stream.read(_READ_BYTES), files.member(path), files.reading)
+        if picture.failure:
+            files.reading.picture_failures.append(picture.failure)
+        return picture.text
+    except safe_zip.ZipRejected as refused:
+        failure = replace(refused.failure, location=files.member(path), whole_unit=False)
+        files.reading.picture_failures.append(failure)
+    except OSError:  # a file beside the chat that is gone meanwhile; the chat does not depend on it
+        pass
+    return ""
 
 
 def digest(files: ExportFiles, path: str) -> str:

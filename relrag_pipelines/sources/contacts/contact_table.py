@@ -37,19 +37,20 @@ _TELLING = re.compile(
     r"|(?:Business|Home|Car|Company Main) Phone"
 )
 """columns that only these programs write"""
+_LINE_END = re.compile(r"\r\n?|\n")
 _SEVERAL = " ::: "
 """between several values of one cell of Google"""
 
 
 def is_table(head: bytes) -> bool:
     """Whether a file begins with the columns of contacts."""
-    lines = _text(head.rpartition(b"\n")[0] or head).splitlines()[:_ROWS_ABOVE]
+    lines = _lines(head.rpartition(b"\n")[0] or head)[:_ROWS_ABOVE]
     return any(_is_header(row.cells) for row in read_rows(lines, ","))
 
 
 def table_cards(file: BinaryIO) -> Iterator[VCard]:
     """A card for each row below the names of the columns; none if the bytes are no text."""
-    lines = _text(file.read()).splitlines()
+    lines = _lines(file.read())
     names: list[str] = []
     for row in read_rows(lines, ","):
         if names:
@@ -58,11 +59,12 @@ def table_cards(file: BinaryIO) -> Iterator[VCard]:
             names = [name.strip() for name in row.cells]
 
 
-def _text(data: bytes) -> str:
+def _lines(data: bytes) -> list[str]:
+    """The lines of a text; none of other bytes. A cell may hold other separators of lines, such as U+2028."""
     try:
-        return decode(data).text
+        return _LINE_END.split(decode(data).text.rstrip("\r\n"))
     except CharsetError:
-        return ""
+        return []
 
 
 def _is_header(cells: list[str]) -> bool:

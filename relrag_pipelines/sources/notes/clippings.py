@@ -55,7 +55,7 @@ def _clipping(lines: list[str], position: int, member: Member, reading: ReadCont
     page, _, date = about.rpartition("|")
     ts = _time(date, reading.timezone)
     yield Record(
-        source_id=reading.hash(f"clipping {title} {about}"),
+        source_id=reading.hash(f"clipping {title} {about} {text}"),
         text=f"{title}\n{text}",
         rag_source_type="note",
         subject=title or None,

@@ -7,7 +7,7 @@ An item is a Markdown file called by its id: a title, a text, and behind the las
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -109,24 +109,31 @@ def read_archive(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]
         return
     yield from archive.failures
     names = _Names()
-    for _, item in _items(archive, lambda item: item.type != _NOTE):
-        names.add(item)
+    for _, item in _items(archive):
+        if isinstance(item, Item):
+            names.add(item)
     is_empty = True
-    for name, item in _items(archive, lambda item: item.type == _NOTE):
-        is_empty = False
-        yield note(item, f"{unit.path}!{name}", name, reading, names.labels(item))
+    for name, item in _items(archive):
+        if isinstance(item, Failure):
+            yield item
+        elif item.type == _NOTE:
+            yield note(item, f"{unit.path}!{name}", name, reading, names.labels(item))
+        is_empty = is_empty and not isinstance(item, Failure) and item.type != _NOTE
     if is_empty and not archive.failures:
         yield Failure("", "empty", "the export holds no note; if there are some, export them again")
 
 
-def _items(archive: SafeTar, is_wanted: Callable[[Item], bool]) -> Iterator[tuple[str, Item]]:
-    for name in archive.members:
-        if not _ITEM_NAME.search(name):
+def _items(archive: SafeTar) -> Iterator[tuple[str, Item | Failure]]:
+    """The items of an export by their names; a failure for a file that is too long or has another form."""
+    for name in filter(_ITEM_NAME.search, archive.members):
+        if archive.size(name) > _MAX_BYTES:
+            why = f"the item has more than {_MAX_BYTES // 2**20} MiB; split the note, and export it again"
+            yield name, Failure(name, "too_large", why)
             continue
         with archive.open(name) as stream:
             item = parse(stream.read(_MAX_BYTES))
-        if item is not None and is_wanted(item):
-            yield name, item
+        why = "the file has no fields at its end, as each item of Joplin has; export the note again"
+        yield name, item or Failure(name, "damaged", why)
 
 
 def note(item: Item, location: str, name: str, reading: ReadContext, labels: list[str]) -> Record | Failure:

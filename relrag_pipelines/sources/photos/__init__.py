@@ -15,7 +15,7 @@ from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.formats.members import ZIP, Member, read_members, zip_names
-from relrag_pipelines.sources.formats.picture_text import is_picture, is_program_ready, read_text
+from relrag_pipelines.sources.formats.picture_text import PictureText, is_picture, is_program_ready, read_text
 from relrag_pipelines.sources.formats.safe_zip import ZipRejected
 from relrag_pipelines.sources.photos import sidecar
 from relrag_pipelines.sources.photos.metadata import Metadata, read_metadata
@@ -103,14 +103,18 @@ def _read_photo(
     if metadata.is_damaged:
         why = "what the picture says of itself is damaged; what could be read is kept"
         yield Failure(member.inner_path, "broken_part", why)
-    words = "" if metadata.camera else _words(member, reading)
-    yield photo_record(member, metadata, words, reading)
+    picture = PictureText() if metadata.camera else _words(member, reading)
+    if picture.failure:
+        yield picture.failure
+    yield photo_record(member, metadata, picture.text, reading)
 
 
-def _words(member: Member, reading: ReadContext) -> str:
+def _words(member: Member, reading: ReadContext) -> PictureText:
     """The words in a picture that no camera took, such as a screenshot or a scan, where a program reads them."""
     if not is_program_ready(reading) or not is_picture(member.name):
-        return ""
-    with suppress(ValueError):  # it is huge
-        return read_text(member.read(_READ_BYTES), member.location, reading).text
-    return ""
+        return PictureText()
+    try:
+        return read_text(member.read(_READ_BYTES), member.inner_path, reading)
+    except ValueError as error:
+        why = f"the words in the picture are not read, since it has {error}"
+        return PictureText(failure=Failure(member.inner_path, "too_large", why))

@@ -16,6 +16,8 @@ from relrag_pipelines.files.atomic import write_text
 
 PREFIX = "RELRAG_SECRET_"
 """how the variable of a source's secret begins; the source's name follows in capitals"""
+WEBHOOK_PREFIX = "RELRAG_WEBHOOK_"
+"""how the variable of a source's webhook key begins; servers sign events with that key"""
 _MAX_BYTES = 65_536
 
 
@@ -23,9 +25,9 @@ class SecretError(SafeError):
     """A secret is missing, or others can read it; the message says where it belongs."""
 
 
-def variable_of(source: str) -> str:
+def variable_of(source: str, prefix: str = PREFIX) -> str:
     """The environment variable with the secret of a source."""
-    return f"{PREFIX}{source.upper()}"
+    return f"{prefix}{source.upper()}"
 
 
 def file_of(keys_file: Path, archive: str, source: str) -> Path:
@@ -33,14 +35,19 @@ def file_of(keys_file: Path, archive: str, source: str) -> Path:
     return keys_file.parent / f"{archive}.{source}.secret"
 
 
+def webhook_file_of(keys_file: Path, archive: str, source: str) -> Path:
+    """The file with the webhook key of a source, beside the archive's keys."""
+    return keys_file.parent / f"{archive}.{source}.webhook"
+
+
 def describe(file: Path, source: str) -> str:
     """Where the secret of a source is expected."""
     return f"{variable_of(source)} in the environment, or {file} (mode 0600)"
 
 
-def read_secret(file: Path, source: str, environ: Mapping[str, str] = os.environ) -> str:
+def read_secret(file: Path, source: str, environ: Mapping[str, str] = os.environ, prefix: str = PREFIX) -> str:
     """The secret of a source; SecretError if there is none, or its file can be read by others."""
-    if given := environ.get(variable_of(source), "").strip():
+    if given := environ.get(variable_of(source, prefix), "").strip():
         return given
     try:
         status = file.stat()

@@ -16,6 +16,7 @@ import functools
 import io
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -46,8 +47,10 @@ _BLOCK = 2**18
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
     """The messages of a unit, and the files that they name."""
+    reading = replace(reading, picture_failures=[])
     try:
         yield from _READERS.get(unit.file.suffix.lower(), _read_text)(unit, reading)
+        yield from reading.picture_failures
     except safe_zip.ZipRejected as refused:
         yield refused.failure
     except UnicodeDecodeError:

@@ -18,17 +18,21 @@ from urllib.parse import quote, urlsplit
 
 from relrag_pipelines.sources.remote import FetchError, Mirror, Server, readable_answers
 from relrag_pipelines.sources.remote.http_client import HttpClient, Limits, UnexpectedStatusError
-from relrag_pipelines.sources.remote.mirror import safe_component
 from relrag_pipelines.sources.whatsapp.waha_item import SUFFIX
+from relrag_pipelines.sources.whatsapp.waha_message import (
+    CHATS,
+    REREAD_SECONDS,
+    chat_folder,
+    fields_of,
+    item_body,
+    item_path,
+    message_key,
+    plain_account,
+    row_id,
+    session_of,
+)
 
-_SESSION = "default"
-"""WAHA's own name for the session of an account"""
 _PAGE = 100
-_REREAD_SECONDS = 3 * 86_400
-"""WhatsApp lets a message be deleted for everyone for about two days"""
-_CHATS = ("@c.us", "@s.whatsapp.net", "@g.us", "@lid")
-"""ends of the ids of chats; statuses and channels are not chats"""
-_FIELDS = ("id", "timestamp", "fromMe", "body", "hasMedia", "location", "vCards")
 _NOT_FOUND, _LOGGED_OUT = 404, (401, 403)
 _UNTIL, _WHOLE, _NAMES, _LISTS = "until", "whole", "names", "lists"
 """parts of the cursor: the newest message, the chats that were read to their beginning, a hash of all names, and the
@@ -39,7 +43,7 @@ def fetch(server: Server, mirror: Mirror, limits: Limits | None = None) -> None:
     """Brings the mirror up to date. Raises FetchError; what was mirrored before stays."""
     key = server.secret()
     parts = urlsplit(server.url)
-    session = PurePosixPath(parts.path).name or _SESSION
+    session = session_of(server.url)
     base = f"{parts.scheme}://{parts.netloc}/api"
     client = HttpClient(
         base, lambda: {"X-Api-Key": key}, server.secret_name, limits or Limits(), ca_file=server.ca_file
@@ -62,7 +66,7 @@ class _People:
 
     def of_account(self, account: str) -> dict[str, str]:
         """An account as items hold it: by its number where that is known, with its name."""
-        own = _plain_account(account)
+        own = plain_account(account)
         number = self.numbers.get(own, own)
         return {"account": number, "name": self.names.get(number) or self.names.get(own, "")}
 
@@ -79,7 +83,7 @@ class _Fetch:
         """folder of a chat -> id of a message -> path of its item"""
         for path in sorted(mirror.paths()):
             self._paths.setdefault(path.partition("/")[0], {})[_key_of_path(path)] = path
-        self._since = int(mirror.cursor.get(_UNTIL, 0)) - _REREAD_SECONDS
+        self._since = int(mirror.cursor.get(_UNTIL, 0)) - REREAD_SECONDS
         self._newest = int(mirror.cursor.get(_UNTIL, 0))
 
     def run(self) -> None:
@@ -87,7 +91,7 @@ class _Fetch:
         self._require_login()
         self._people = self._read_people()
         overview = self._pages(f"{self._session}/chats/overview", {})
-        chats = {_row_id(chat): chat for chat in overview if _row_id(chat).endswith(_CHATS)}
+        chats = {row_id(chat): chat for chat in overview if row_id(chat).endswith(CHATS)}
         self._subjects = {chat: str(row["name"]) for chat, row in chats.items() if row.get("name")}
         self._rename()
         for number, (chat, row) in enumerate(chats.items(), start=1):
@@ -112,8 +116,8 @@ class _Fetch:
             rows = self._client.get_json(path, {**query, "limit": _PAGE, "offset": offset})
             if not isinstance(rows, list):
                 raise FetchError(f"{self._client.host} answers {path.split('/')[-1]} with something else than a list")
-            fresh = [row for row in rows if _row_id(row) not in seen]
-            seen.update(map(_row_id, fresh))
+            fresh = [row for row in rows if row_id(row) not in seen]
+            seen.update(map(row_id, fresh))
             yield from fresh
             if not fresh:
                 return
@@ -122,10 +126,10 @@ class _Fetch:
         people = _People()
         for row in self._optional("contacts/all", {"session": self._session}):
             if name := str(row.get("name") or row.get("pushname") or ""):
-                people.names[_plain_account(_row_id(row))] = name
+                people.names[plain_account(row_id(row))] = name
         for row in self._optional(f"{self._session}/lids", {}):
             if row.get("lid") and row.get("pn"):
-                people.numbers[_plain_account(str(row["lid"]))] = _plain_account(str(row["pn"]))
+                people.numbers[plain_account(str(row["lid"]))] = plain_account(str(row["pn"]))
         return people
 
     def _optional(self, path: str, query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -160,10 +164,10 @@ class _Fetch:
         self._mirror.cursor[_NAMES] = fingerprint
 
     def _mirror_chat(self, chat: str, last: Mapping[str, Any]) -> None:
-        folder = _folder(self._mirror, chat)
+        folder = chat_folder(self._mirror, chat)
         stored = self._paths.setdefault(folder, {})
         is_whole = folder in self._mirror.cursor.setdefault(_WHOLE, [])
-        if is_whole and _key(last) in stored and int(last.get("timestamp") or 0) < self._since:
+        if is_whole and message_key(last) in stored and int(last.get("timestamp") or 0) < self._since:
             return
         query: dict[str, Any] = {"downloadMedia": "false"}
         if is_whole:
@@ -171,11 +175,11 @@ class _Fetch:
         listed: set[str] = set()
         replies: dict[str, str] = {}
         for message in self._pages(f"{self._session}/chats/{quote(chat)}/messages", query):
-            key = _key(message)
+            key = message_key(message)
             listed.add(key)
-            stored.setdefault(key, f"{folder}/{int(message['timestamp'])}-{safe_component(key)}{SUFFIX}")
+            stored.setdefault(key, item_path(folder, message))
             self._store(stored[key], chat, message)
-            if answered := _key(message.get("replyTo") or {}):
+            if answered := message_key(message.get("replyTo") or {}):
                 replies[key] = answered
         self._quote(stored, replies)
         if is_whole:
@@ -187,7 +191,7 @@ class _Fetch:
         """Stores a message, unless it is stored or withheld; one whose words have gone is one that was deleted."""
         self._newest = max(self._newest, int(message["timestamp"]))
         item = self._stored(path)
-        fields = _fields_of(message, chat)
+        fields = fields_of(message, chat)
         fields |= _changes(item.get("message", {}), fields)
         self._write(path, item.get("chat", {"id": chat}), fields, item.get("quoted"))
 
@@ -196,14 +200,11 @@ class _Fetch:
     ) -> None:
         """Stores an item with the present names; a chat without a name on the server keeps its former one."""
         subject = self._subjects.get(chat["id"]) or chat.get("subject", "")
-        body = {
-            "chat": {"id": chat["id"], "subject": subject, "person": self._people.of_account(chat["id"])},
-            "message": message,
-            "sender": self._people.of_account(message["sender"]),
-        }
+        known_chat = {"id": chat["id"], "subject": subject, "person": self._people.of_account(chat["id"])}
         if quoted:
-            body["quoted"] = {**quoted, "sender": self._people.of_account(quoted["message"]["sender"])}
-        self._mirror.write(path, json.dumps(body, ensure_ascii=False, sort_keys=True).encode())
+            quoted = {**quoted, "sender": self._people.of_account(quoted["message"]["sender"])}
+        sender = self._people.of_account(message["sender"])
+        self._mirror.write(path, item_body(known_chat, message, sender, quoted))
 
     def _quote(self, stored: Mapping[str, str], replies: Mapping[str, str]) -> None:
         """Notes in each reply the message that it answers: the id of a record is made of its words."""
@@ -234,16 +235,6 @@ class _Fetch:
             return {}
 
 
-def _fields_of(message: Mapping[str, Any], chat: str) -> dict[str, Any]:
-    """What is stored of a message; who sent it has another name in each engine."""
-    fields = {name: message[name] for name in _FIELDS if message.get(name)}
-    senders = (message.get(name) for name in ("participant", "author", "from"))
-    fields["sender"] = str(next(filter(None, senders), chat))
-    if media := message.get("media"):
-        fields["media"] = {name: media[name] for name in ("mimetype", "filename") if media.get(name)}
-    return fields
-
-
 def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, bool]:
     """The marks of a message that was stored before: whether it was edited or deleted meanwhile, or earlier."""
     is_empty = not now.get("body") and not now.get("hasMedia")
@@ -251,29 +242,6 @@ def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, boo
         return {"deleted": True}
     is_edited = before.get("edited") or (before and before.get("body") != now.get("body"))
     return {"edited": True} if is_edited else {}
-
-
-def _row_id(row: Mapping[str, Any]) -> str:
-    """The id of a chat, contact or message: a text, or an object that some engines give."""
-    own = row.get("id") or row.get("lid")
-    return str(own.get("_serialized", "")) if isinstance(own, Mapping) else str(own or "")
-
-
-def _key(message: Mapping[str, Any]) -> str:
-    """WhatsApp's own id of a message: the third part of `false_420601234567@c.us_3EB0965B12_123@c.us`."""
-    parts = _row_id(message).split("_")
-    return parts[2] if len(parts) > 2 else parts[-1]
-
-
-def _plain_account(account: str) -> str:
-    """An account in the one form that all engines share, without the number of a device."""
-    user, _, server = account.partition("@")
-    return f"{user.partition(':')[0]}@{'c.us' if server == 's.whatsapp.net' else server}"
-
-
-def _folder(mirror: Mirror, chat: str) -> str:
-    """The folder of a chat: a keyed hash, since the id of a chat is a phone number."""
-    return "".join(filter(str.isalnum, mirror.hash_path(_plain_account(chat))))
 
 
 def _key_of_path(path: str) -> str:

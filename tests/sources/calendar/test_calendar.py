@@ -94,6 +94,10 @@ def changed(day: str, begins: str, *lines: str, later: bool = True) -> str:
             ],
             ["Run 03-25T09:00", "Run 04-01T08:00", "Run 04-08T08:00", "Sit 04-14T08:00"],
         ),
+        (  # a move over the night in which the clocks change
+            [changed("20250324", "20250330T110000", "SUMMARY:Run")],
+            ["Run 03-30T09:00", "Run 04-06T09:00", "Run 04-13T09:00", "Run 04-20T09:00"],
+        ),
         (  # a change of a single later occurrence counts more
             [
                 changed("20250331", "20250331T110000", "SUMMARY:Run"),
@@ -121,6 +125,17 @@ def test_a_change_of_all_later_occurrences(
     assert [
         f"{record.subject} {at(record.ts)[5:]}{' cancelled' * ('cancelled' in record.text.split())}" for record in found
     ] == expected
+
+
+def test_a_change_of_all_later_occurrences_goes_by_the_clocks_of_its_own_zone(tmp_path: Path) -> None:
+    tokyo = "TZID=Asia/Tokyo"  # its clocks never change; those of the source's zone do on 30 March
+    series = event("UID:a", "SUMMARY:Call", f"DTSTART;{tokyo}:20250324T100000", "RRULE:FREQ=WEEKLY;COUNT=3")
+    moved = f"RECURRENCE-ID;RANGE=THISANDFUTURE;{tokyo}:20250324T100000"
+    change = event("UID:a", moved, f"DTSTART;{tokyo}:20250330T110000", "SUMMARY:Call")
+    (tmp_path / "a.ics").write_text("\r\n".join(["BEGIN:VCALENDAR", change, series, "END:VCALENDAR"]))
+    records, failures = read("calendar", tmp_path / "a.ics")
+    assert failures == []
+    assert sorted(at(record.ts)[5:] for record in records) == ["03-30T02:00", "04-06T02:00", "04-13T02:00"]
 
 
 def test_an_endless_event_is_expanded_for_a_year_beyond_its_file(tmp_path: Path) -> None:

@@ -72,3 +72,13 @@ def test_other_tables_are_no_contacts(content: bytes, tmp_path: Path) -> None:
     assert not KINDS["contacts"].recognise(file)
     records, failures = read("contacts", file)
     assert (records, [failure.fault for failure in failures]) == ([], ["no_cards"])
+
+
+def test_a_cell_with_a_separator_of_lines_is_one_cell(tmp_path: Path) -> None:
+    file = tmp_path / "contacts.csv"
+    file.write_text(
+        "First Name,Last Name,Notes,E-mail 1 - Value\nEva,Mal\u00e1,flat 2\u2028ring twice,eva@mala.example\n"
+    )
+    (record,), failures = read("contacts", file)
+    assert "email: eva@mala.example" in record.text
+    assert failures == []

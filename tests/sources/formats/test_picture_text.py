@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.records import Record
+from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import KINDS, ReadContext
 from relrag_pipelines.sources.formats import picture_text
+from relrag_pipelines.sources.formats.tesseract import OCRError
 from relrag_pipelines.sources.unit_files import unit_of
 from tests import ROOT, chat_exports
 from tests.sources.connector import keyed, packed
@@ -75,3 +77,31 @@ def test_a_picture_of_few_bytes_and_one_without_words_have_no_text(tmp_path: Pat
     for data in (PICTURE[:100], b"\xff\xd8\xff\xe0" + b"#~ . ".ljust(picture_text.SMALLEST, b"|")):
         archive = packed(tmp_path / "WhatsApp Chat - Petr.zip", {"_chat.txt": CHAT, "IMG-20240313-WA0001.jpg": data})
         assert pictures("whatsapp", archive, tmp_path, WITH) == [("", [])]
+
+
+def test_a_picture_that_no_program_can_read_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(data: bytes, languages: Sequence[str]) -> str:
+        raise OCRError("the program ended with 1")
+
+    monkeypatch.setattr(picture_text, "read_picture", refuse)
+    damaged = PICTURE.replace(b"INV-2024-77", b"INV-2024-78")  # texts of equal pictures are remembered
+    archive = packed(tmp_path / "WhatsApp Chat - Petr.zip", {"_chat.txt": CHAT, "IMG-20240313-WA0001.jpg": damaged})
+    screenshot = tmp_path / "Screenshot_20240313_180000.jpg"
+    screenshot.write_bytes(damaged)
+    for kind, file, location in (("whatsapp", archive, "IMG-20240313-WA0001.jpg"), ("photos", screenshot, "")):
+        items = list(KINDS[kind].read(unit_of(file, tmp_path), WITH))
+        failures = [(item.location, item.fault) for item in items if isinstance(item, Failure)]
+        assert failures == [(location, "ocr")], kind
+        assert any(isinstance(item, Record) for item in items)
+
+
+def test_a_damaged_picture_in_a_zip_costs_its_own_words_alone(tmp_path: Path) -> None:
+    archive = tmp_path / "WhatsApp Chat - Petr.zip"
+    with zipfile.ZipFile(archive, "w") as packing:
+        packing.writestr("_chat.txt", CHAT)
+        packing.writestr("IMG-20240313-WA0001.jpg", PICTURE)
+    archive.write_bytes(archive.read_bytes().replace(b"boiler", b"b0iler"))  # its checksum is wrong now
+    items = list(KINDS["whatsapp"].read(unit_of(archive, tmp_path), WITH))
+    failures = [(item.location, item.fault, item.whole_unit) for item in items if isinstance(item, Failure)]
+    assert failures == [("IMG-20240313-WA0001.jpg", "damaged", False)]
+    assert pictures("whatsapp", archive, tmp_path, WITH) == [("", [])]

@@ -40,6 +40,18 @@ def test_a_clipping_has_the_same_id_after_others_were_added(tmp_path: Path) -> N
     assert [record.source_id for record in read("notes", file)[0]] == ids[::-1]
 
 
+def test_a_highlight_and_a_note_of_one_moment_are_two_records(tmp_path: Path) -> None:
+    title, about = SAMPLE.read_text(encoding="utf-8-sig").split("\n")[:2]
+    file = tmp_path / "My Clippings.txt"
+    file.write_text(
+        "".join(f"{title}\n{about}\n\n{text}\n==========\n" for text in ("Prune", "Graft")), encoding="utf-8"
+    )
+    records, failures = read("notes", file)
+    assert [record.text.rpartition("\n")[2] for record in records] == ["Prune", "Graft"]
+    assert records[0].source_id != records[1].source_id
+    assert failures == []
+
+
 @pytest.mark.parametrize(
     ("end", "faults"),
     [("A book\nwithout a place\n==========\n", ["no_clipping"]), ("A book\n- Your Highl", ["truncated"])],

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources.notes import joplin
 from tests import ROOT
 from tests.sources.connector import keyed, read
 
@@ -55,13 +56,26 @@ def test_a_folder_holds_the_same_notes_and_nothing_of_its_other_items(tmp_path: 
     assert ids == [record.source_id for record in read("notes", SAMPLE)[0]]
 
 
+def test_a_huge_item_and_a_file_of_another_form_are_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tarfile.open(SAMPLE) as archive:
+        items = {name: file.read() for name in archive.getnames() if (file := archive.extractfile(name))}
+    monkeypatch.setattr(joplin, "_MAX_BYTES", 2_000)
+    more = {f"{'c' * 32}.md": b"x" * 2_001, f"{'d' * 32}.md": b"No fields"}
+    records, failures = read("notes", packed(tmp_path / "kitchen.jex", items | more))
+    assert len(records) == 2
+    assert [(failure.location, failure.fault) for failure in failures] == [
+        (f"{'c' * 32}.md", "too_large"),
+        (f"{'d' * 32}.md", "damaged"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("item", "faults"),
     [
         (b"id: x\nencryption_applied: 1\ntype_: 1", ["encrypted"]),
         (b"Notebook\n\nid: x\ntype_: 2", ["empty"]),
-        (b"no fields", ["empty"]),
-        (b"", ["empty"]),
+        (b"no fields", ["damaged"]),
+        (b"", ["damaged"]),
     ],
 )
 def test_an_export_without_a_readable_note_is_a_failure(item: bytes, faults: list[str], tmp_path: Path) -> None:

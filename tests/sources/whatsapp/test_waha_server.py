@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from relrag_pipelines.ingest.ingest import ingest
-from relrag_pipelines.sources.remote import FetchError, secrets
+from relrag_pipelines.sources.remote import FetchError
 from relrag_pipelines.sources.remote.http_client import HttpClient
 from relrag_pipelines.stores import lake, unit_state
 from relrag_query.cli.commands.forget import forget
@@ -19,21 +19,8 @@ from relrag_query.cli.commands.sync import sync
 from relrag_query.forgetting import ForgetRequest
 from tests import archive
 from tests.remote_servers import Answer, HttpServer, Waha, serve
+from tests.waha_archive import DANA, GROUP, make, private_rows
 
-CONFIG = """
-archive = "test"
-keys_file = "test.keys"
-timezone = "Europe/Prague"
-owner = "Petr Kolar"
-pii_redaction_enabled = false
-embedder = "none"
-
-[[sources]]
-name = "chats"
-kind = "whatsapp"
-url = "{url}"
-"""
-DANA, GROUP = "420601234567@c.us", "120363021@g.us"
 FEBRUARY = 1_707_211_200
 """2024-02-06, 10:20 in Prague"""
 
@@ -56,10 +43,7 @@ def server(waha: Waha) -> Iterator[HttpServer]:
 @pytest.fixture
 def config(tmp_path: Path, server: HttpServer, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(HttpClient, "_pause", lambda *_: 0.0)
-    path = tmp_path / "relrag.toml"
-    path.write_text(CONFIG.format(url=server.url))
-    secrets.write_secret(secrets.file_of(tmp_path / "test.keys", "test", "chats"), Waha.key)
-    return path
+    return make(tmp_path, server.url)
 
 
 def export(config: Path) -> list[str]:
@@ -72,12 +56,7 @@ def export(config: Path) -> list[str]:
 
 def rows(config: Path) -> dict[str, dict[str, Any]]:
     """The private records by their text, or by the name of a file that was sent."""
-    home = archive.workspace(config).home
-    tables = [
-        lake.read(home, "private_records", "chats", month) for month in lake.manifest(home, "private_records", "chats")
-    ]
-    found = [row for table in tables for row in table.to_pylist()]
-    return {row["text"] or row["file_name"] or "": row for row in found}
+    return {row["text"] or row["file_name"] or "": row for row in private_rows(config)}
 
 
 def mirrored(config: Path) -> list[Path]:
@@ -182,7 +161,7 @@ def test_pages_end_also_where_a_server_knows_no_offset(
         return respond(request)
 
     with serve(without_offset) as running:
-        config.write_text(CONFIG.format(url=running.url))
+        make(config.parent, running.url)
         assert export(config) == []
     assert len(rows(config)) == 3
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import TYPE_CHECKING, Literal
 
@@ -28,6 +28,8 @@ class Moment:
     """UTC; midnight for a day; the local time as written if the zone is unknown"""
     precision: Literal["time", "day", "local"] = "time"
     """`local`: in an unknown zone"""
+    zone: tzinfo = field(default=UTC, compare=False, repr=False)
+    """its zone in the calendar"""
 
     @property
     def is_day(self) -> bool:
@@ -64,7 +66,7 @@ def read_moment(property_: Property, zones: Zones) -> Moment:
     if _DATE.fullmatch(text) or property_.parameters.get("VALUE", "").upper() == "DATE":
         return Moment(datetime.combine(parsed.date(), time(), UTC), "day")
     zone = parsed.tzinfo or zones.zone(property_.parameters.get("TZID", ""), parsed)
-    return Moment(to_utc(parsed, zone))
+    return Moment(to_utc(parsed, zone), zone=zone)
 
 
 def to_utc(parsed: datetime, zone: tzinfo) -> datetime:
