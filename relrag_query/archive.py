@@ -229,6 +229,11 @@ class Archive:
         with self._reading() as connection:
             return archive_contents.frequent_subjects(connection, limit)
 
+    def people_of_passages(self, chunk_ids: Collection[str]) -> list[list[int]]:
+        """The people whom each of these passages has to do with, by the ids of the generation."""
+        with self._reading() as connection:
+            return archive_contents.people_of_passages(connection, chunk_ids)
+
     def meaning(self, redacted: str) -> tuple[Vectors | None, str]:
         """The vector of a redacted question as it is compared, or why it has none."""
         return self._questions.embed(redacted)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -157,14 +156,6 @@ class People:
             },
         ).fetchall()
         return dict(rows)
-
-    def passage_counts(self, chunk_ids: Collection[str]) -> Counter[int]:
-        """id -> how many of these passages the person has to do with, as the filter of people counts it."""
-        rows = self._connection.execute(
-            "SELECT list_concat(person_ids, mentioned_person_ids) FROM chunks WHERE chunk_id IN (SELECT unnest($ids))",
-            {"ids": [*chunk_ids]},
-        ).fetchall()
-        return Counter(person for (ids,) in rows for person in set(map(self.survivor, ids)))
 
     def facts(self, person_ids: Collection[int]) -> list[PersonFact]:
         """The facts about these people; of each predicate the most certain and latest first."""

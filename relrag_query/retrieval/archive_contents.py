@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import duckdb
 
 from relrag_pipelines.sources import RECORD_TYPES
@@ -26,3 +28,12 @@ def frequent_subjects(connection: duckdb.DuckDBPyConnection, limit: int) -> list
     mails = [kind.name for kind in RECORD_TYPES.values() if kind.mail]
     rows = connection.execute(_SUBJECTS, {"mails": mails, "limit": limit}).fetchall()
     return [subject for (subject,) in rows]
+
+
+def people_of_passages(connection: duckdb.DuckDBPyConnection, chunk_ids: Collection[str]) -> list[list[int]]:
+    """The people whom each of these passages has to do with, by the ids of the generation."""
+    rows = connection.execute(
+        "SELECT list_concat(person_ids, mentioned_person_ids) FROM chunks WHERE chunk_id IN (SELECT unnest($ids))",
+        {"ids": [*chunk_ids]},
+    ).fetchall()
+    return [ids for (ids,) in rows]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
-from relrag_pipelines.text.analyzer import word_tokens
+from relrag_pipelines.text.analyzer import AROUND, token_lines
 from relrag_query.retrieval.term_coverage import Term
 
 Span = tuple[int, int]
@@ -20,6 +21,22 @@ def word_marks(text: str, terms: Sequence[Term]) -> list[Span]:
     content = [term for term in terms if not term.light] or terms
     return [
         (start, end)
-        for start, end, tokens in word_tokens(text)
+        for start, end, tokens in _word_tokens(text)
         if any(term.match(frozenset(tokens)) >= _MIN_CONFIDENCE for term in content)
     ]
+
+
+def _word_tokens(text: str) -> Iterator[tuple[int, int, list[str]]]:
+    """Each word of a text without the marks around it: its start and end, code points, and the tokens it is found by.
+
+    A function word has none.
+    """
+    lines = iter(token_lines(text))
+    start = 0
+    for written in text.split("\n"):
+        tokens = next(lines).tokens if written.split() else str
+        for match in re.finditer(r"\S+", written):
+            core = match[0].strip(AROUND)
+            first = start + match.start() + match[0].find(core)
+            yield first, first + len(core), tokens(match[0]).split()
+        start += len(written) + 1

@@ -84,7 +84,8 @@ def _years(hits: Iterable[Hit], zone: ZoneInfo) -> Iterable[str]:
 def _people(archive: Archive, chunk_ids: Sequence[str]) -> list[FacetValue]:
     """The people of these passages, by how many each has to do with."""
     with archive.people() as people:
-        counts = people.passage_counts(chunk_ids)
+        ids_of_passages = archive.people_of_passages(chunk_ids)
+        counts = Counter(person for ids in ids_of_passages for person in set(map(people.survivor, ids)))
         persons = people.by_id(counts)
         others = [person for person in persons.values() if person.name and not person.is_owner]
         others.sort(key=lambda person: (-counts[person.person_id], person.person_id))
