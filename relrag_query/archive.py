@@ -37,7 +37,7 @@ from relrag_query.people.people import People
 from relrag_query.people.relationship_index import RelationshipIndex
 from relrag_query.people.relationship_search import RelationshipSearch, RelationshipSearchResult
 from relrag_query.results import Answer, Results
-from relrag_query.retrieval import catalog_reader, client_generation, redacted_views
+from relrag_query.retrieval import archive_contents, catalog_reader, client_generation, redacted_views
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
@@ -218,6 +218,21 @@ class Archive:
         """How many records each person wrote, received or took part in, by id; what only names somebody is apart."""
         with self._reading() as connection:
             return self._people(connection).record_counts()
+
+    def records_by_source(self) -> dict[str, int]:
+        """Source -> records."""
+        with self._reading() as connection:
+            return archive_contents.records_by_source(connection)
+
+    def frequent_subjects(self, limit: int) -> list[str]:
+        """Subjects of the mail threads with most mails."""
+        with self._reading() as connection:
+            return archive_contents.frequent_subjects(connection, limit)
+
+    def people_of_passages(self, chunk_ids: Collection[str]) -> list[list[int]]:
+        """The people whom each of these passages has to do with, by the ids of the generation."""
+        with self._reading() as connection:
+            return archive_contents.people_of_passages(connection, chunk_ids)
 
     def meaning(self, redacted: str) -> tuple[Vectors | None, str]:
         """The vector of a redacted question as it is compared, or why it has none."""

@@ -63,6 +63,7 @@ def search(context: QueryContext, shown: int) -> Results:
         + explanation.explain_semantic_only(context, hits),
         searched="" if hits else _scope(context, listed=request is not None),
         missing=[] if hits or request else missing_words(context, hits),
+        terms=context.question.terms,
     )
 
 

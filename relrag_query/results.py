@@ -19,6 +19,7 @@ from relrag_query.display.source_filter import apply_source_filter
 from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 from relrag_query.retrieval.query_settings import DisplaySettings
+from relrag_query.retrieval.term_coverage import Term
 from relrag_query.understanding.intent import Form, QueryIntent
 from relrag_query.understanding.time_expressions import TimeRange
 
@@ -49,6 +50,8 @@ class Results:
     """where was looked, in words"""
     missing: list[str] = field(default_factory=list)
     """words of the query that no passage holds"""
+    terms: list[Term] = field(default_factory=list)
+    """words of the query that are searched for"""
 
 
 @dataclass

@@ -16,6 +16,7 @@ from relrag_pipelines.stores import (
     graph_indexes,
     lake,
     model_answers,
+    question_files,
     unread_passages,
 )
 
@@ -96,7 +97,11 @@ PARTS = (
     InventoryPart(
         unread_passages.NAME.replace(".", r"\."), "how many passages wait for a language model; a figure", "history"
     ),
-    InventoryPart(r"private/conversation\.json", "the last questions, and ids of what was shown for them", "history"),
+    InventoryPart(
+        "|".join(map(re.escape, question_files.NAMES)),
+        "the last questions, ids of what was shown for them, and how many records there were at the last visit",
+        "history",
+    ),
     InventoryPart(r"private/backfills\.json", "which copies of older systems' collections were taken", "history"),
     InventoryPart(r"private/MANIFEST\.json", "the hashes of these", "exports"),
     InventoryPart(rf"lake/records/[^/]+/{audit_mark.NAME}", "says that a redaction was not checked yet", "private"),

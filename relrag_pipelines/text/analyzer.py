@@ -64,7 +64,7 @@ _FILLER = re.compile(
 )
 """Question words; the first one stays in the question, since it tells the language."""
 
-_AROUND = ".,;:!?()[]\"'…¿¡«»„“”"
+AROUND = ".,;:!?()[]\"'…¿¡«»„“”"
 """marks around a word"""
 _MAX_CACHED_WORDS = 2**17
 _DEFAULT_SIGNS, _CLEAR_SIGNS = stopwords.default_signs(), stopwords.clear_signs()
@@ -117,7 +117,7 @@ class _Cache(dict[str, Value]):
 
 def document_tokens(text: str) -> str:
     """The tokens of a text that is indexed, joined by spaces; without function words if others are left."""
-    lines = _lines(text)
+    lines = token_lines(text)
     tokens = _content_tokens(lines)
     if not tokens:
         tokens = [line.all_tokens(piece) for line in lines for piece in line.pieces]
@@ -138,10 +138,10 @@ def is_whole(token: str) -> bool:
 
 def only_function_words(text: str) -> bool:
     """Whether a text holds nothing that can be looked for, such as `what did I do`."""
-    return not _content_tokens(_lines(text))
+    return not _content_tokens(token_lines(text))
 
 
-def _lines(text: str) -> list[_Line]:
+def token_lines(text: str) -> list[_Line]:
     """The lines of a text, each with what makes tokens of its words in its language."""
     lines = [pieces for line in join_numbers(text).split("\n") if (pieces := line.split())]
     balances = [_balance(pieces) for pieces in lines]
@@ -168,7 +168,7 @@ def _totals(votes: list[dict[str, int]]) -> dict[str, int]:
 
 
 def _votes(pieces: list[str]) -> dict[str, int]:
-    return stopwords.votes({piece.strip(_AROUND).lower() for piece in pieces})
+    return stopwords.votes({piece.strip(AROUND).lower() for piece in pieces})
 
 
 def _likeliest(line: dict[str, int], text: dict[str, int]) -> tuple[str, ...]:
@@ -238,7 +238,7 @@ def _balance(pieces: list[str]) -> int:
 
 
 def _word(piece: str, codes: tuple[str, ...] = ()) -> _Word:
-    core = piece.strip(_AROUND)
+    core = piece.strip(AROUND)
     stems = _stems(core, codes)
     if core.isascii() and core.isalpha():
         word = core.lower()
@@ -293,7 +293,7 @@ def _tells_of_itself(piece: str) -> bool:
 
 
 def _plain(piece: str) -> str:
-    core = piece.strip(_AROUND)
+    core = piece.strip(AROUND)
     if core.isascii() and core.isalpha():  # as in _word, without the beginnings, which cost more than all else
         word = core.lower()
         return "" if _empty(word, core, ()) else _stem(word)

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import orjson
 
-from relrag_pipelines.files import atomic
-from relrag_pipelines.stores import generations
+from relrag_pipelines.stores import question_files
 from relrag_query.results import Answer, Results, main_record
 
-_PATH = "private/conversation.json"
 _MAX_QUESTIONS = 3
 """earlier questions that a follow-up can use"""
 
@@ -32,7 +30,7 @@ class Conversation:
 def load(home: Path) -> Conversation:
     """The conversation; an empty one if there is none, or its file is damaged."""
     try:
-        data = orjson.loads((home / _PATH).read_bytes())
+        data = orjson.loads((home / question_files.CONVERSATION).read_bytes())
         return Conversation(list(data["questions"]), list(data["sources"]))
     except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
         return Conversation()
@@ -51,20 +49,4 @@ def keep_hits(home: Path, results: Results, generation: int) -> None:
 
 
 def _store(home: Path, conversation: Conversation, generation: int) -> None:
-    """Writes the conversation. Does nothing if the home is read-only.
-
-    Does nothing either if a newer generation is current: the records of the older one may have been forgotten.
-    """
-    if generations.current_number(home) != generation:
-        return
-    try:
-        atomic.write_text(home / _PATH, orjson.dumps(asdict(conversation)).decode())
-    except OSError:  # an archive on a read-only disk still answers questions
-        return
-    if generations.current_number(home) != generation:  # a sync published meanwhile
-        drop(home)
-
-
-def drop(home: Path) -> None:
-    """Removes the conversation."""
-    (home / _PATH).unlink(missing_ok=True)
+    question_files.write(home, question_files.CONVERSATION, asdict(conversation), generation)

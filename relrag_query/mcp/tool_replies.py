@@ -14,7 +14,7 @@ from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.record_replies import ShowReply
 
 OMITTED_FIELDS = {
-    *("trace", "intents", "score", "timestamp", "when", "source_role", "chunk_index", "chunk_count"),
+    *("trace", "intents", "score", "timestamp", "when", "source_role", "chunk_index", "chunk_count", "marks"),
     *("home", "path", "unread_files", "left_out"),
 }
 """fields that a model cannot use, or that contain paths of this machine"""

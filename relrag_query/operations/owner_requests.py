@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from relrag_query.operations.requests import Name, Request
+from relrag_query.operations.requests import Name, Note, RelationshipType, Request
 from relrag_query.owner.uploads import ID
 
 Path = Annotated[str, Field(max_length=4096)]
@@ -91,6 +91,36 @@ class RefuseRequest(Request):
 
     person_id: Annotated[int, Field(ge=1)]
     other_id: Annotated[int, Field(ge=1)]
+
+
+class AddFactRequest(Request):
+    """State a fact of a person, since a year, month or day if one is given."""
+
+    person: Name
+    predicate: RelationshipType
+    value: Note
+    valid_from: Annotated[str, Field(max_length=10)] = ""
+
+
+class RelateRequest(Request):
+    """State what another person is to a person."""
+
+    person: Name
+    other: Name
+    relationship_type: RelationshipType
+    description: Annotated[str, Field(max_length=1000)] = ""
+
+
+class UnrelateRequest(Request):
+    """State that another person is not that to a person."""
+
+    person: Name
+    other: Name
+    relationship_type: RelationshipType
+
+
+class ClearQuestionsRequest(Request):
+    """Forget the last questions."""
 
 
 class UploadRequest(Request):

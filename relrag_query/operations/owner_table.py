@@ -11,7 +11,7 @@ from typing import Any
 from relrag_query.operations import owner_requests
 from relrag_query.operations.operation import Operation
 from relrag_query.operations.requests import Request
-from relrag_query.owner import people, settings_form, sources, switch, uploads, work
+from relrag_query.owner import people, settings_form, sources, switch, uploads, visits, work
 from relrag_query.service import Service
 
 
@@ -42,6 +42,10 @@ OWNER_OPERATIONS = (
     _row("split", owner_requests.SplitRequest, people.StatementNotice, people.split),
     _row("undo", owner_requests.UndoRequest, people.StatementNotice, people.undo),
     _row("refuse", owner_requests.RefuseRequest, people.StatementNotice, people.refuse),
+    _row("add_fact", owner_requests.AddFactRequest, people.StatementNotice, people.add_fact),
+    _row("relate", owner_requests.RelateRequest, people.StatementNotice, people.relate),
+    _row("unrelate", owner_requests.UnrelateRequest, people.StatementNotice, people.unrelate),
+    _row("clear_questions", owner_requests.ClearQuestionsRequest, type(None), visits.clear_questions),
     _row("upload_state", owner_requests.UploadRequest, uploads.PieceReply, uploads.stored_bytes),
     _row("upload_finish", owner_requests.FinishUploadRequest, uploads.UploadReply, uploads.finish),
     _row("upload_discard", owner_requests.UploadRequest, uploads.PieceReply, uploads.discard),

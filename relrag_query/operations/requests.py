@@ -13,6 +13,7 @@ from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import MAX_ENTRIES, Filters
 from relrag_query.service.graph_index_cache import ARCHIVE
+from relrag_query.service.search_overview import Order
 from relrag_query.understanding.time_expressions import day_range
 
 # a stripped text is not empty; the pattern says so in JSON Schema, whose dialects differ in \s
@@ -61,6 +62,12 @@ class SearchRequest(_Filtered):
     query: Annotated[Words, Field(description="In any of the archive's languages.", examples=["invoice boiler"])]
     limit: parameters.Passages = None
     cursor: parameters.Cursor = None
+    order: Annotated[Order, Field(description="newest and oldest: by date, only what holds words of the query.")] = (
+        "relevance"
+    )
+    overview: Annotated[bool, Field(description="Also count the best passages by source, kind, person and year.")] = (
+        False
+    )
 
 
 class AskRequest(_Filtered):

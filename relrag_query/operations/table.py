@@ -31,7 +31,9 @@ def ask(service: Service, request: requests.AskRequest, on_text: Callable[[str],
 
 
 def _search(service: Service, request: requests.SearchRequest) -> SearchReply:
-    return service.search(request.query, request.filters, request.limit, request.cursor)
+    return service.search(
+        request.query, request.filters, request.limit, request.cursor, request.order, request.overview
+    )
 
 
 def _show(service: Service, request: requests.ShowRequest) -> ShowReply:

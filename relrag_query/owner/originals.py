@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from relrag_pipelines.settings import Settings
 from relrag_query.owner.switch import WAIT_SECONDS
@@ -31,24 +31,33 @@ SHOWN = {
 
 @dataclass(frozen=True)
 class OpenedOriginal:
-    """The file of a record, and how a browser may show it."""
+    """The original of a record, and how a browser may show it."""
 
     file: Path
     media_type: str
     """empty if it may only be downloaded"""
+    name: str
+    content: bytes | None = None
+    """of an attachment; None if the file is the original"""
 
 
 def find(service: Service, ref: str) -> OpenedOriginal:
     """The original of a record, without a note. Raises UnknownRef and NoOriginal."""
     original = _locate(service, ref)
-    return OpenedOriginal(original.path, SHOWN.get(original.path.suffix.lower(), ""))
+    media_type = SHOWN.get(PurePosixPath(original.name).suffix.lower(), "")
+    return OpenedOriginal(original.path, media_type, original.name, original.content)
 
 
 def open_original(service: Service, ref: str) -> OpenedOriginal:
     """The original of a record, after a note of the access. Raises UnknownRef, NoOriginal and lock.LockedByOther."""
     opened = find(service, ref)
-    note_access(service.settings, f"{service.settings.owner or OWNER} (page)", ref)
+    note_access(service.settings, owner_of(service.settings, "page"), ref)
     return opened
+
+
+def owner_of(settings: Settings, where: str) -> str:
+    """Who opens it, for the note: `Dana Levi (page)`."""
+    return f"{settings.owner or OWNER} ({where})"
 
 
 def note_access(settings: Settings, who: str, ref: str, why: str = WHY) -> None:

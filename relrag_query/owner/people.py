@@ -59,6 +59,30 @@ def split(service: Service, person: str, aliases: Sequence[str]) -> StatementNot
     return _notice(statements.split(person, aliases, config=config, wait=WAIT_SECONDS))
 
 
+def add_fact(service: Service, person: str, predicate: str, value: str, valid_from: str = "") -> StatementNotice:
+    """States a fact of a person. Raises PeopleError for an unknown person and an invalid day."""
+    config = require_writes(service)
+    return _notice(statements.add_fact(person, predicate, value, valid_from or None, config=config, wait=WAIT_SECONDS))
+
+
+def relate(service: Service, person: str, other: str, relationship_type: str, description: str = "") -> StatementNotice:
+    """States what `other` is to `person`. Raises PeopleError, also if that is known already."""
+    config = require_writes(service)
+    return _notice(
+        statements.create_relationship(
+            person, other, relationship_type, description or None, config=config, wait=WAIT_SECONDS
+        )
+    )
+
+
+def unrelate(service: Service, person: str, other: str, relationship_type: str) -> StatementNotice:
+    """States that `other` is not that to `person`. Raises PeopleError if no such relationship is known."""
+    config = require_writes(service)
+    return _notice(
+        statements.update_relationship(person, other, relationship_type, deleted=True, config=config, wait=WAIT_SECONDS)
+    )
+
+
 def undo(service: Service, entry: int) -> StatementNotice:
     """Takes back a statement about people. Raises PeopleError if no statement has that number."""
     config = require_writes(service)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Protocol
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.regular_files import RefusedFile, check_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings, SettingsError
+from relrag_pipelines.sources import record_type
 from relrag_pipelines.stores import unit_state
 from relrag_pipelines.stores.unit_state import UnitsError
+from relrag_pipelines.workspace import Workspace
+
+_GONE = (SettingsError, OSError, RefusedFile, UnitsError)
+"""what says that a file is not there any more"""
 
 
 class NoOriginal(RelragError):
@@ -21,30 +28,98 @@ class NoOriginal(RelragError):
 
 @dataclass(frozen=True)
 class OriginalFile:
-    """A file of the exports that is unchanged since it was read."""
+    """What a record was read from, unchanged since."""
 
     path: Path
+    """the file of the exports that is it, or holds it"""
     source: str
     unit: str
+    name: str
+    """as it was called, without a folder"""
+    content: bytes | None = None
+    """of an attachment of a mail; None if the file is the original"""
+
+
+class Described(Protocol):
+    """What tells whether a record has an original."""
+
+    @property
+    def rag_source_type(self) -> str:
+        """Its type."""
+
+    @property
+    def parent_asset_id(self) -> str | None:
+        """The record that it is part of, or replies to."""
+
+
+def may_have(record: Described) -> bool:
+    """Whether a record of that type is a file, or an attachment of a mail; not what lies within another file."""
+    return not record.parent_asset_id or record_type(record.rag_source_type).mail or is_mail_attachment(record)
+
+
+def is_mail_attachment(record: Described) -> bool:
+    """Whether a record is an attachment of a mail."""
+    kind = record_type(record.rag_source_type)
+    return bool(kind.part_of) and record_type(kind.part_of).mail
 
 
 def locate(settings: Settings, record: Record, suffixes: Sequence[str] = ()) -> OriginalFile:
-    """The file of a record, with one of these suffixes if any are given. Raises NoOriginal."""
+    """The original of a record, in a file with one of these suffixes if any are given. Raises NoOriginal.
+
+    Suffixes say nothing of an attachment, whose mail lies in a file of another type.
+    """
+    if is_mail_attachment(record):
+        return _attachment(settings, record)
     unit = _unit(record, tuple(suffixes) or ("",))
-    if not unit or record.parent_asset_id:
+    if not unit or not may_have(record):
         raise NoOriginal("the original is part of another file")
     try:
-        source = settings.source(record.source)
-        root = settings.source_path(source)
-        path = root if root.is_file() else root / unit
-        check_file(path, root, follow_links=source.follow_links)
-        state = unit_state.load(settings.home_path, source.name).get(unit)
+        path = _checked_path(settings, record.source, unit)
+        state = unit_state.load(settings.home_path, record.source).get(unit)
         is_unchanged = state is not None and file_hash(path) == state.content_hash
-    except (SettingsError, OSError, RefusedFile, UnitsError):
+    except _GONE:
         raise NoOriginal("the original is no longer where it was read from") from None
     if not is_unchanged:
         raise NoOriginal("the original has changed since it was read; a sync reads it again")
-    return OriginalFile(path, source.name, unit)
+    return OriginalFile(path, record.source, unit, path.name)
+
+
+def _attachment(settings: Settings, record: Record) -> OriginalFile:
+    """An attachment, known again by the hash of its bytes in a mail that holds the record."""
+    # imported only here: the readers of mail take long to load
+    from relrag_pipelines.sources.mail import attached_file
+    from relrag_pipelines.sources.mail.outlook.msg import CompoundError
+
+    keys, sought = Workspace(settings).keys, record.extra.get("bytes_hash")
+
+    def is_sought(data: bytes) -> bool:
+        return keys.id_hash(hashlib.sha256(data).hexdigest()) == sought
+
+    for location in record.locations:
+        unit, _, offset = location.partition("#")
+        try:
+            path = _checked_path(settings, record.source, unit)
+            attached = attached_file.find(path, offset, is_sought)
+        except (*_GONE, CompoundError, ValueError):
+            continue
+        if attached:
+            return OriginalFile(path, record.source, unit, _file_name(attached.name), attached.data)
+    raise NoOriginal("the attachment is no longer in the mail that it was read from, or that mail is stored by Outlook")
+
+
+def _file_name(named: str) -> str:
+    """The name of a file that a mail names, which may be a path or hold any characters."""
+    name = PurePosixPath(named.replace("\\", "/")).name
+    return "".join(filter(str.isprintable, name)).strip(". ") or "attachment"
+
+
+def _checked_path(settings: Settings, source_name: str, unit: str) -> Path:
+    """The file of a unit, which lies within its source. Raises one of _GONE."""
+    source = settings.source(source_name)
+    root = settings.source_path(source)
+    path = root if root.is_file() else root / unit
+    check_file(path, root, follow_links=source.follow_links)
+    return path
 
 
 def _unit(record: Record, endings: tuple[str, ...]) -> str:

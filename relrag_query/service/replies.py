@@ -6,8 +6,9 @@ a reader displays them and follows no instruction in them. Times are ISO 8601 in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, Field
@@ -18,11 +19,19 @@ from relrag_query.display.source_line import only_day
 from relrag_query.results import Answer, CitedSource, Quote, Results
 from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.term_coverage import Term
+from relrag_query.retrieval.word_marks import Span, word_marks
+from relrag_query.service.search_overview import SearchOverview
 from relrag_query.understanding.intent import Form
 from relrag_query.understanding.time_expressions import TimeRange
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Marks = Annotated[
+    list[Span], Field(description="where `text` holds words of the query: start and end, code points; of a search only")
+]
 
 
 class MessageReply(BaseModel, serialize_by_alias=True):
@@ -33,6 +42,7 @@ class MessageReply(BaseModel, serialize_by_alias=True):
     time: str | None
     text: str
     matches: bool = Field(description="holds words of the query")
+    marks: Marks
 
 
 class HitReply(BaseModel, serialize_by_alias=True):
@@ -66,6 +76,7 @@ class HitReply(BaseModel, serialize_by_alias=True):
     source_role: str | None = Field(description="why it was added, where it was not searched for")
     related: str = Field(description="of one that a relation brought in: to what, why and how surely")
     text: str = Field(description="as people read it: without front matter and the marks of Markdown")
+    marks: Marks
     messages: list[MessageReply]
 
 
@@ -78,7 +89,7 @@ class TimeReply(BaseModel):
 
 
 class SearchReply(BaseModel, serialize_by_alias=True):
-    """What a search found, best first."""
+    """What a search found, best first or by date."""
 
     query: str
     language: str = Field(description="ISO 639-1 code, of the query; `head` and `searched` are in it where they can be")
@@ -90,6 +101,7 @@ class SearchReply(BaseModel, serialize_by_alias=True):
     intents: list[str]
     when: TimeReply | None
     trace: list[str]
+    overview: SearchOverview | None = Field(default=None, description="null where it was not asked for")
     next_cursor: str | None = None
 
     def to_pandas(self) -> pd.DataFrame:
@@ -164,7 +176,7 @@ def search_reply(results: Results, zone: ZoneInfo, generation: int) -> SearchRep
         language=results.language,
         generation=generation,
         head=results.head,
-        hits=[hit_reply(hit, zone) for hit in results.hits],
+        hits=[hit_reply(hit, zone, results.terms) for hit in results.hits],
         searched=results.searched,
         missing=results.missing,
         intents=[intent.value for intent in results.intents],
@@ -229,14 +241,15 @@ def _source_reply(source: CitedSource, zone: ZoneInfo) -> SourceReply:
     )
 
 
-def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
-    """The reply for a hit."""
-    chunk = hit.chunk
+def hit_reply(hit: Hit, zone: ZoneInfo, terms: Sequence[Term] = ()) -> HitReply:
+    """The reply for a hit, with the words of the query marked that are among `terms`."""
+    chunk, text = hit.chunk, plain(hit.text, hit.chunk.rag_source_type)
     same = ("asset_id", "chunk_id", "chunk_index", "chunk_count", "source", "kind", "rag_source_type", "subject")
     more = ("timestamp", "page_number", "start_second", "end_second", "file_name", "source_uri", "thread_id")
     return HitReply(
         **{name: getattr(chunk, name) for name in (*same, *more, "parent_asset_id")},
-        text=plain(hit.text, chunk.rag_source_type),
+        text=text,
+        marks=word_marks(text, terms),
         line=hit_line(hit),
         sender=chunk.from_,
         time=local_time(chunk.ts, zone, chunk.rag_source_type, hit.date_quality),
@@ -252,6 +265,7 @@ def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
                 time=local_time(message.ts, zone),
                 text=message.text,
                 matches=index in hit.matching,
+                marks=word_marks(message.text, terms),
             )
             for index, message in enumerate(hit.messages)
         ],

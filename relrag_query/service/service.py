@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -18,9 +19,11 @@ from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
 from relrag_query.graphrag.entity_exploration import explore
 from relrag_query.people.indexed_person import PeopleError, is_number
+from relrag_query.results import Results
 from relrag_query.retrieval.connection_sharing import WrongQuestion
+from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.question_reader import Filters
-from relrag_query.service import record_replies, replies
+from relrag_query.service import record_replies, replies, search_overview
 from relrag_query.service.archive_status import Status, collect, redact
 from relrag_query.service.cursors import MAX_ENTRIES, cursor, offset_of
 from relrag_query.service.errors import NotServed, UnknownRef
@@ -30,6 +33,7 @@ from relrag_query.service.live_settings import LiveSettings
 from relrag_query.service.open_generation import OpenGeneration
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply, person_briefs, person_reply
 from relrag_query.service.record_replies import ShowReply
+from relrag_query.service.search_overview import Order
 
 _WARM_UP_QUESTION = "Who wrote to +420 777 123 456 about the schedule in March 2024?"
 
@@ -95,23 +99,38 @@ class Service:
         return self._generation.reading()
 
     def search(
-        self, query: str, filters: Filters | None = None, limit: int | None = None, after: str | None = None
+        self,
+        query: str,
+        filters: Filters | None = None,
+        limit: int | None = None,
+        after: str | None = None,
+        order: Order = "relevance",
+        overview: bool = False,
     ) -> replies.SearchReply:
-        """The best passages for a query; `after` is the cursor of an earlier page of the same size.
+        """The best passages for a query; `after` is the cursor of an earlier page of the same size and order.
 
-        The first page is the result of `Archive.search`. Later pages come from a search for MAX_ENTRIES passages, whose
-        order may differ because there are more candidates, so the passages of the first page are removed from it.
+        By date, and with an `overview`, the pages are cut from a search for MAX_ENTRIES passages. Else the first page
+        is the result of `Archive.search`; later pages come from the larger search, whose order may differ because there
+        are more candidates, so the passages of the first page are removed from it.
         """
         with self.reading() as archive:
             size, number = min(limit or archive.settings.search_limit, MAX_ENTRIES), archive.generation.number
             offset = offset_of(after, number)
-            results = archive.search(_require_text(query), **_limits(filters), limit=size)
-            if offset:
-                first_ids = {hit.chunk.chunk_id for hit in results.hits}
-                candidates = archive.search(query, **_limits(filters), limit=MAX_ENTRIES).hits
-                later_hits = [hit for hit in candidates if hit.chunk.chunk_id not in first_ids]
-                results.hits = [*results.hits, *later_hits][offset : offset + size]
+            search = functools.partial(archive.search, _require_text(query), **_limits(filters))
+            if overview or order != "relevance":
+                results = search(limit=MAX_ENTRIES)
+                ranked = results.hits
+                hits = _in_order(ranked, order)
+            else:
+                results = search(limit=size)
+                ranked = hits = _with_later(results.hits, search) if offset else results.hits
+            results.hits = hits[offset : offset + size]
             reply = replies.search_reply(results, self.zone, number)
+            if overview:
+                is_complete, with_people = len(ranked) < MAX_ENTRIES, not self.clients
+                reply.overview = search_overview.overview(
+                    archive, ranked, self.zone, complete=is_complete, with_people=with_people
+                )
             if len(results.hits) == size and offset + size < MAX_ENTRIES:
                 reply.next_cursor = cursor(number, offset + size)
             return reply
@@ -313,6 +332,19 @@ class Service:
     def _poll(self) -> None:
         self._graph.drop_other(self._generation.number)
         self.graphs.evict_changed()
+
+
+def _in_order(hits: list[Hit], order: Order) -> list[Hit]:
+    """The hits, best first; in an order of time without those that are similar by meaning alone."""
+    if order == "relevance":
+        return hits
+    return search_overview.by_date(search_overview.with_words(hits), newest_first=order == "newest")
+
+
+def _with_later(first_page: list[Hit], search: Callable[..., Results]) -> list[Hit]:
+    """The hits of the first page, then the others of a search for MAX_ENTRIES."""
+    first_ids = {hit.chunk.chunk_id for hit in first_page}
+    return [*first_page, *(hit for hit in search(limit=MAX_ENTRIES).hits if hit.chunk.chunk_id not in first_ids)]
 
 
 def _limits(filters: Filters | None) -> dict[str, Any]:

@@ -22,8 +22,9 @@ class NoPicture(RelragError):
 
 
 def has_pages(record: Record) -> bool:
-    """Whether a record is a file with pages that can be shown as pictures."""
-    return bool(record.pages) and any(location.lower().endswith(SUFFIX) for location in record.locations)
+    """Whether a record is a file, or an attachment of a mail, with pages that can be shown as pictures."""
+    files = [record.file_name or ""] if original_file.is_mail_attachment(record) else record.locations
+    return bool(record.pages) and any(name.lower().endswith(SUFFIX) for name in files)
 
 
 def picture(settings: Settings, record: Record, page: int, quote: str) -> PagePicture:
@@ -33,7 +34,9 @@ def picture(settings: Settings, record: Record, page: int, quote: str) -> PagePi
     except NoOriginal as error:
         raise NoPicture(f"This page is not shown: {error}.") from None
     try:
-        data = read_plain(original.path, settings.unit_max_bytes)
+        data = original.content
+        if data is None:
+            data = read_plain(original.path, settings.unit_max_bytes)
         limits = Limits(settings.parser_max_seconds, settings.parser_max_bytes)
         redacted = _text(record, page) if settings.pii_redaction_enabled else None
         return sandbox.call(limits, len(data), page_picture, data, page, quote, redacted)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 from starlette.requests import Request
@@ -20,7 +21,7 @@ from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.problems import BodyTooLong, NotJson, WrongMediaType, error_response
 from relrag_query.operations.operation import Operation
 from relrag_query.operations.owner_table import OWNER_OPERATIONS
-from relrag_query.owner import folders, originals, people, settings_form, switch, uploads, work
+from relrag_query.owner import attachments, folders, originals, people, settings_form, switch, uploads, work
 from relrag_query.service import Service
 
 UPLOAD = "/owner/upload"
@@ -49,6 +50,7 @@ class OwnerPages:
         return {
             "/original": self.original,
             "/original/file": self.file,
+            "/original/attachments": self.attachments,
             "/archive/settings": self.settings,
             "/archive/add": self.add,
             "/archive/activity": self.activity,
@@ -106,12 +108,21 @@ class OwnerPages:
             self._noted_until = {other: end for other, end in self._noted_until.items() if moment < end}
             self._noted_until[ref] = moment + _PLAYED_SECONDS
         is_shown = bool(opened.media_type) and "download" not in parameters
+        media_type = opened.media_type if is_shown else "application/octet-stream"
+        disposition = "inline" if is_shown else "attachment"
+        if opened.content is not None:
+            named = f"{disposition}; filename*=utf-8''{quote(opened.name, safe='')}"
+            return Response(opened.content, media_type=media_type, headers={"Content-Disposition": named})
         return FileResponse(
-            opened.file,
-            media_type=opened.media_type if is_shown else "application/octet-stream",
-            filename=opened.file.name,
-            content_disposition_type="inline" if is_shown else "attachment",
+            opened.file, media_type=media_type, filename=opened.name, content_disposition_type=disposition
         )
+
+    async def attachments(self, request: Request) -> Response:
+        """All attachments of a record or thread as a zip."""
+        who = originals.owner_of(self._service.settings, "page")
+        data = await self._limiter.run(attachments.pack, self._service, request.query_params.get("ref", ""), who)
+        named = f'attachment; filename="{attachments.NAME}"'
+        return Response(data, media_type="application/zip", headers={"Content-Disposition": named})
 
 
 def operation_routes(service: Service, limiter: RequestLimiter) -> list[Route]:

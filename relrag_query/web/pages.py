@@ -18,15 +18,27 @@ from starlette.routing import Route
 
 from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.sources import record_type
 from relrag_pipelines.sources.document.page_picture import PagePicture
 from relrag_pipelines.stores import generations
 from relrag_query.archive import ArchiveError
 from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
+from relrag_query.owner import visits
 from relrag_query.retrieval.question_length import LONGEST
-from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
-from relrag_query.web import archive_page, graph_cards, graphrag_page, originals, owner_pages, record_parts, reveal_page
+from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, original_file, record_replies, replies
+from relrag_query.web import (
+    archive_page,
+    graph_cards,
+    graphrag_page,
+    originals,
+    owner_pages,
+    record_parts,
+    reveal_page,
+    search_page,
+)
+from relrag_query.web.home_page import HomePage
 from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import page_url, templates
 
@@ -93,6 +105,7 @@ class Pages:
     ) -> None:
         self._service, self._limiter, self._reveals, self._for_owner = service, limiter, reveals, for_owner
         self.templates = templates(reveals=reveals)
+        self._home_page = HomePage(service)
         self.served: frozenset[str] = frozenset()
         """paths that the menu may name"""
 
@@ -117,8 +130,22 @@ class Pages:
         call = functools.partial(self._service.ask, question, filters, follows=follows)
         answer, problem, status = await self._answer(call) if question else (None, "", 200)
         citations = _citation_context(answer, follows) if answer else {}
-        more = {"problem": problem, **citations, **self._choices(filters)}
+        home = await self._home() if self._for_owner and not question else {}
+        more = {"problem": problem, "home": home, **citations, **self._choices(filters)}
+        if answer:
+            await self._note(question, answer)
         return self.render("ask.html", status, question=question, answer=answer, **more)
+
+    async def _home(self) -> dict[str, Any]:
+        """What the page shows the owner before a question; nothing while the archive cannot be read."""
+        with suppress(ArchiveError):
+            return await self._limiter.run(self._home_page.template_context)
+        return {}
+
+    async def _note(self, question: str, answer: replies.AnswerReply) -> None:
+        """Remembers a question of the owner."""
+        if self._for_owner:
+            await self._limiter.run(visits.note_question, self._service, question, answer.generation)
 
     async def ask_stream(self, request: Request) -> Response:
         """The answer as events; the last event holds the whole answer as HTML."""
@@ -127,18 +154,20 @@ class Pages:
 
         def ask(on_text: Callable[[str], None]) -> Any:
             answer = self._service.ask(question, filters, None, on_text, follows)
+            if self._for_owner:
+                visits.note_question(self._service, question, answer.generation)
             return self._html("answer.html", answer=answer, chosen=filters, **_citation_context(answer, follows))
 
         return event_stream(self._limiter, ask)
 
     async def search(self, request: Request) -> Response:
-        """The form of a search with filters, and the hits."""
+        """The form of a search, and the hits with the links that narrow it."""
         query, filters = _question(request)
-        after = request.query_params.get("cursor")
-        call = functools.partial(self._service.search, query, filters, _PAGE_SIZE, after)
+        after, order = request.query_params.get("cursor"), search_page.order_of(request.query_params.get("order", ""))
+        call = functools.partial(self._service.search, query, filters, _PAGE_SIZE, after, order, overview=True)
         results, problem, status = await self._answer(call) if query else (None, "", 200)
-        more = {"problem": problem, **self._choices(filters)}
-        return self.render("search.html", status, question=query, results=results, after=after, **more)
+        more = search_page.template_context(query, filters, order, results) | self._choices(filters)
+        return self.render("search.html", status, question=query, results=results, problem=problem, **more)
 
     async def _answer(self, call: Callable[[], Reply]) -> tuple[Reply | None, str, int]:
         """(reply, problem, status). A user error becomes a problem that the form shows; other errors are raised."""
@@ -162,7 +191,14 @@ class Pages:
         if reply.record is None and not reply.passages:
             return self.render("related.html", reply=reply)
         more = record_parts.template_context(reply.record, request.query_params.get("part", ""))
-        return self.render("record.html", reply=reply, groups=_groups(reply.related), can_reveal=self._reveals, **more)
+        return self.render(
+            "record.html",
+            reply=reply,
+            groups=_groups(reply.related),
+            can_reveal=self._reveals,
+            has_file=reply.record is not None and original_file.may_have(reply.record),
+            **more,
+        )
 
     async def thread(self, request: Request) -> Response:
         """A thread, newest first."""
@@ -170,7 +206,8 @@ class Pages:
         thread = await self._limiter.run(
             self._service.thread, parameters.get("id", ""), _PAGE_SIZE, parameters.get("cursor")
         )
-        return self.render("thread.html", thread=thread, after=parameters.get("cursor"))
+        attached = self._for_owner and any(record_type(member.rag_source_type).part_of for member in thread.members)
+        return self.render("thread.html", thread=thread, attached=attached)
 
     async def source(self, request: Request) -> Response:
         """The passage of a citation with its quote marked; with `part`, without the frame of the page."""

@@ -10,7 +10,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -108,6 +108,11 @@ def by_clock(time: str, zone: ZoneInfo) -> str:
     return f"{when(moment.astimezone(zone).isoformat())} ({zone.key})"
 
 
+def by_seconds(seconds: float, zone: ZoneInfo) -> str:
+    """Seconds since 1970-01-01 UTC in the owner's time zone: 15 January 2025, 10:12."""
+    return when(datetime.fromtimestamp(seconds, zone).isoformat("T", "minutes"))
+
+
 def commands(text: str) -> Markup:
     """A message of this program with `commands` in backticks as code; the rest is escaped."""
     parts = safe(text).split("`")
@@ -179,8 +184,25 @@ def split_at_quote(text: str, quote: str) -> list[tuple[str, bool]]:
 
     A mark does not span lines, since an empty line has nothing to mark.
     """
+    return _split_at(text, _quote_spans(text, quote))
+
+
+def split_at_marks(text: str, marks: Sequence[tuple[int, int]], most: int = 0) -> list[tuple[str, bool]]:
+    """A text in parts, with True for those that the marks cover; of more than `most` characters the part around the
+    first mark, if `most` is not 0."""
+    if not 0 < most < len(text):
+        return _split_at(text, marks)
+    first = marks[0][0] if marks else 0
+    start = 0 if first < most // 2 else text.rfind(" ", 0, first - most // 4) + 1
+    end = start + most
+    shown = [(begin - start, min(stop, end) - start) for begin, stop in marks if start <= begin < end]
+    ends = ("… " if start else ""), (" …" if end < len(text) else "")
+    return [(ends[0], False), *_split_at(text[start:end], shown), (ends[1], False)]
+
+
+def _split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[str, bool]]:
     parts, start = [], 0
-    for begin, end in _quote_spans(text, quote):
+    for begin, end in spans:
         parts.append((text[start:begin], False))
         parts += [(part, not part.isspace()) for part in _LINE_ENDS.split(text[begin:end])]
         start = end
@@ -229,6 +251,7 @@ def templates(*, reveals: bool = False) -> Environment:
         "pseudonyms": partial(explain_pseudonyms, reveals=reveals),
         "dated_by_file": dated_by_file,
         "by_clock": by_clock,
+        "moment": by_seconds,
         "commands": commands,
         "page_texts": page_texts,
         "noun": noun,
@@ -237,6 +260,7 @@ def templates(*, reveals: bool = False) -> Environment:
         "web_address": web_address,
         "split_at_citations": split_at_citations,
         "split_at_quote": split_at_quote,
+        "split_at_marks": split_at_marks,
         "direction": direction,
         "size": lambda count: amounts.size(int(count)),
         "duration": amounts.duration,

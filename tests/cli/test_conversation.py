@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.stores import generations
+from relrag_pipelines.stores import generations, question_files
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli import conversation
 from relrag_query.cli.commands.ask import SearchOptions, ask
@@ -23,7 +23,7 @@ def test_nothing_is_kept_of_a_generation_that_is_gone(tmp_path: Path, monkeypatc
     answer = Answer("who?", "none", [], [], [], "", [], [], None, [])
     conversation.keep(tmp_path, answer, [], 3)
     assert conversation.load(tmp_path).questions == ["who?"]
-    conversation.drop(tmp_path)
+    question_files.drop(tmp_path)
     conversation.keep(tmp_path, answer, [], 2)
     assert conversation.load(tmp_path).questions == []
     numbers[:] = [3, 4]  # published between the look and the writing

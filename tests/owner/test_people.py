@@ -47,6 +47,32 @@ def test_a_merge_is_taken_back_and_a_refused_pair_is_suggested_no_more(service: 
     assert pair not in names(service)
 
 
+def test_facts_and_relationships_are_stated_and_taken_back(service: Service) -> None:
+    fact = people.add_fact(service, "Petr Kolar", "occupation", "stove fitter", "2020")
+    friend = people.relate(service, "Petr Kolar", "Dana Levi", "mentor", "Taught him to ski.")
+    page = service.person("Petr Kolar")
+    facts = {row.predicate: (row.value, row.valid_from, row.source_ref) for row in page.facts}
+    assert facts["occupation"] == ("stove fitter", "2020", f"journal:{fact.entry}")
+    (mentor,) = page.relationships
+    assert (mentor.other, mentor.relationship_type, mentor.description) == ("Dana Levi", "mentor", "Taught him to ski.")
+    assert mentor.source_ref == f"journal:{friend.entry}"
+    not_so = people.unrelate(service, "Petr Kolar", "Dana Levi", "mentor")
+    assert service.person("Petr Kolar").relationships == []
+    people.undo(service, not_so.entry)
+    assert service.person("Petr Kolar").relationships == [mentor]
+    for entry in (friend.entry, fact.entry):
+        people.undo(service, entry)
+    page = service.person("Petr Kolar")
+    assert ([row for row in page.facts if row.predicate == "occupation"], page.relationships) == ([], [])
+
+
+def test_a_day_that_is_none_and_a_relationship_that_is_unknown_are_told(service: Service) -> None:
+    with pytest.raises(PeopleError, match="write 1986-05-02"):
+        people.add_fact(service, "Petr Kolar", "birthday", "next week")
+    with pytest.raises(PeopleError):
+        people.unrelate(service, "Petr Kolar", "Dana Levi", "spouse")
+
+
 def test_who_is_unknown_is_told(service: Service) -> None:
     with pytest.raises(PeopleError):
         people.merge(service, "Dana Levi", ["Nobody Known"])
@@ -58,6 +84,9 @@ def test_pages_that_only_read_state_nothing(tmp_path: Path) -> None:
     with Service.open(archive.make(tmp_path)) as service:
         for state in (
             lambda: people.merge(service, "a", ["b"]),
+            lambda: people.add_fact(service, "a", "occupation", "baker"),
+            lambda: people.relate(service, "a", "b", "friend"),
+            lambda: people.unrelate(service, "a", "b", "friend"),
             lambda: people.split(service, "a", ["b"]),
             lambda: people.undo(service, 1),
             lambda: people.refuse(service, 1, 2),

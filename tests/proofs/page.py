@@ -175,6 +175,12 @@ def first_answer(visit: Visit, link: str, folder: Path) -> None:
         page.get_by_role("button", name="Save as text").click()
     saved = download.value.path().read_text(encoding="utf-8")
     visit.check("it is saved with its sources", QUESTION in saved and "[1]" in saved and visit.address in saved)
+    visit.goto("/")
+    visit.look("home")
+    visit.check("the page remembers the question", QUESTION in page.inner_text(".home"))
+    page.get_by_role("button", name="Clear these questions").click()
+    page.get_by_role("button", name="Clear these questions").wait_for(state="detached")
+    visit.check("until it is cleared", QUESTION not in page.inner_text(".home"))
 
 
 def upload(visit: Visit, file: Path) -> None:
@@ -267,6 +273,8 @@ def retry_a_failure(visit: Visit, folder: Path) -> None:
     visit.check("a failure that is read again is none", remaining == 0)
     visit.goto(f"/search?q={PAGE_OF_LEASE}")
     visit.check("and what it says is found", page.locator(".hits", has_text="boathouse").count())
+    visit.check("with its words marked", page.locator(".hits mark", has_text="boathouse").count())
+    visit.look("search")
 
 
 def forget_a_record(visit: Visit, _: Path) -> None:

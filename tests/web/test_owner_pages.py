@@ -1,6 +1,7 @@
 """The pages that change the archive are for its logged-in owner alone, and show what they find inertly."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,15 +79,19 @@ def test_a_switch_that_is_off_refuses_every_operation(tmp_path: Path) -> None:
         "split": {"person": "Dana Levi", "aliases": ["Dana"]},
         "undo": {"entry": 1},
         "refuse": {"person_id": 1, "other_id": 2},
+        "add_fact": {"person": "Dana Levi", "predicate": "occupation", "value": "baker"},
+        "relate": {"person": "Dana Levi", "other": "Petr Kolar", "relationship_type": "friend"},
+        "unrelate": {"person": "Dana Levi", "other": "Petr Kolar", "relationship_type": "friend"},
         "upload_state": {"upload": ID},
         "upload_finish": {"upload": ID, "name": "a.txt", "total": 1},
         "upload_discard": {"upload": ID},
     }
     with client(config) as browser:
         browser.headers |= COOKIE
-        for operation in OWNER_OPERATIONS:
+        for operation in (row for row in OWNER_OPERATIONS if row.name != "clear_questions"):
             answer = browser.post(operation.path, json=bodies.get(operation.name, {}))
             assert (answer.status_code, "web_writes_enabled" in answer.json()["detail"]) == (403, True), operation.name
+        assert browser.post("/owner/clear_questions", json={}).status_code == 200  # changes nothing of the archive
         assert browser.post(f"{UPLOAD}?upload={ID}&offset=0", content=b"x", headers=PIECE).status_code == 403
         for path in PAGES:
             assert browser.get(path).status_code == (200 if path == "/archive/activity" else 403) or "pairs" in path
@@ -172,3 +177,16 @@ def test_months_are_counted_by_year(browser: TestClient) -> None:
     assert 'scope="row">2023' in calendar
     assert calendar.count("<tr>") == 3
     assert "On disk" in page
+
+
+def test_a_persons_page_states_and_takes_back(browser: TestClient) -> None:
+    path = "/person?name=Dana+Levi"
+    forms = re.findall(r'data-operation="(\w+)"', browser.get(path).text)
+    assert forms == ["add_fact", "relate"]
+    body = {"person": "Dana Levi", "predicate": "occupation", "value": "<baker>", "valid_from": ""}
+    entry = browser.post("/owner/add_fact", json=body).json()["entry"]
+    page = browser.get(path).text
+    assert "&lt;baker&gt;" in page
+    assert f"""data-operation="undo" data-json='{{"entry": {entry}}}'""" in page
+    assert browser.post("/owner/undo", json={"entry": entry}).status_code == 200
+    assert "baker" not in browser.get(path).text

@@ -75,8 +75,9 @@ def forget(request: ForgetRequest, config: Path | None = None, *, yes: bool = Fa
 def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: float) -> int:
     from relrag_pipelines import settings as settings_module
     from relrag_pipelines.erasure import purge, record_selection, rule_file, similar_names, verification
+    from relrag_pipelines.stores import question_files
     from relrag_pipelines.workspace import Workspace
-    from relrag_query.cli import conversation, forget_report
+    from relrag_query.cli import forget_report
     from relrag_query.cli.progress import show_progress
     from relrag_query.forgetting import preview_of, rule_of
 
@@ -93,7 +94,7 @@ def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: flo
     start = time.monotonic()
     with lock.writing(workspace.home, "relrag forget", wait), show_progress(workspace.home) as show:
         workspace = Workspace(workspace.settings, show)
-        conversation.drop(workspace.home)
+        question_files.drop(workspace.home)
         _finish_interrupted(workspace)
         if record_selection.month_files(workspace) != previewed_files:  # a sync ran since the preview
             preview = preview_of(rule, workspace)
@@ -103,7 +104,7 @@ def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: flo
         rule_file.save(workspace.home, rules, workspace.keys)
         purge.remove(workspace, rules, preview.selection)
         errors = _publish(workspace)
-        conversation.drop(workspace.home)  # a second time: an `ask` may have written it meanwhile
+        question_files.drop(workspace.home)  # a second time: an `ask` may have written it meanwhile
         names = [request.person, *aliases] if request.person else []
         proof = verification.verify_erased(workspace, values, names, sampled=sampled, short=short)
     sys.stdout.writelines(f"error: {error}\n" for error in errors)

@@ -1,0 +1,40 @@
+"""Files in private/ that hold the owner's questions, and ids of what was shown for them.
+
+A question may name somebody who is forgotten: `relrag forget` removes these files, and none is written for a
+generation that is not the current one any more.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from relrag_pipelines.files import atomic
+from relrag_pipelines.stores import generations
+
+CONVERSATION = "private/conversation.json"
+VISITS = "private/visits.json"
+NAMES = (CONVERSATION, VISITS)
+
+
+def write(home: Path, name: str, content: dict[str, Any], generation: int) -> None:
+    """Writes one of these files. Does nothing if the home is read-only.
+
+    Does nothing either if a newer generation is current: the records of the older one may have been forgotten.
+    """
+    if generations.current_number(home) != generation:
+        return
+    try:
+        atomic.write_text(home / name, orjson.dumps(content).decode())
+    except OSError:  # an archive on a read-only disk still answers questions
+        return
+    if generations.current_number(home) != generation:  # a sync published meanwhile
+        (home / name).unlink(missing_ok=True)
+
+
+def drop(home: Path) -> None:
+    """Removes them all."""
+    for name in NAMES:
+        (home / name).unlink(missing_ok=True)

@@ -1,0 +1,108 @@
+"""All attachments of a mail or a thread come in one zip, which names what it leaves out."""
+
+import io
+import zipfile
+from collections.abc import Iterator
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from relrag_pipelines.settings import SettingsError
+from relrag_query.cli.commands.original import copy_attachments
+from relrag_query.owner import attachments
+from relrag_query.service import Service
+from relrag_query.service.original_file import NoOriginal
+from tests import archive
+from tests.web_app import BEARER, COOKIE, client
+
+SOURCE = '[[sources]]\nname = "mail"\nkind = "gmail"\npath = "mail"\n'
+
+
+def _mail(number: int, text: str, *attached: tuple[str, bytes]) -> bytes:
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = "dana@example.org", "petr@example.org", "Jetty"
+    mail["Date"], mail["Message-ID"] = f"Mon, 05 Feb 2024 10:0{number}:00 +0000", f"<m{number}@example.org>"
+    if number > 1:
+        mail["In-Reply-To"] = "<m1@example.org>"
+    mail.set_content(text)
+    for name, data in attached:
+        mail.add_attachment(data, maintype="application", subtype="octet-stream", filename=name)
+    return mail.as_bytes()
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("zip")
+    config = archive.make(folder, SOURCE)
+    (folder / "mail").mkdir()
+    (folder / "mail" / "1.eml").write_bytes(_mail(1, "Planks.", ("../../plan.bin", b"first"), ("plan.bin", b"second")))
+    (folder / "mail" / "2.eml").write_bytes(_mail(2, "Nails.", ("plan.bin", b"third")))
+    (folder / "mail" / "3.eml").write_bytes(_mail(3, "Nothing."))
+    archive.first_sync(config)
+    return config
+
+
+@pytest.fixture
+def service(config: Path) -> Iterator[Service]:
+    with Service.open(config) as opened:
+        yield opened
+
+
+def _ref(service: Service, word: str) -> str:
+    return next(hit.asset_id for hit in service.search(word).hits if hit.rag_source_type == "email")
+
+
+def _contents(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
+def test_the_owner_has_them_at_once_and_it_is_noted(service: Service, config: Path) -> None:
+    mail = _ref(service, "Planks")
+    log = archive.home(config.parent) / "private" / "reveals.jsonl"
+    with client(config) as browser:
+        assert "/original/attachments?ref=" in browser.get("/record", params={"ref": mail}, headers=COOKIE).text
+        answer = browser.get("/original/attachments", params={"ref": mail}, headers=COOKIE)
+        assert _contents(answer.content) == {"plan.bin": b"first", "2 plan.bin": b"second"}
+        assert answer.headers["content-disposition"] == 'attachment; filename="attachments.zip"'
+        assert log.read_text().count(attachments.WHY) == 1
+        refused = browser.get("/original/attachments", params={"ref": mail}, headers=BEARER)
+        assert refused.status_code in (303, 401)
+        _no_note_without_files(browser, service, log)
+
+
+def _no_note_without_files(browser: TestClient, service: Service, log: Path) -> None:
+    params = {"ref": _ref(service, "Nothing")}
+    assert browser.get("/original/attachments", params=params, headers=COOKIE).status_code == 404
+    assert log.read_text().count(attachments.WHY) == 1
+
+
+def test_a_thread_has_those_of_all_its_mails_and_what_is_gone_is_named(service: Service, config: Path) -> None:
+    thread = service.search("Planks").hits[0].thread_id
+    names = set(_contents(attachments.pack(service, f"thread:{thread}", "Dana")).values())
+    assert names == {b"first", b"second", b"third"}
+    file = config.parent / "mail" / "2.eml"
+    content = file.read_bytes()
+    try:
+        file.unlink()
+        left = _contents(attachments.pack(service, f"thread:{thread}", "Dana"))
+        assert left[attachments.LEFT_OUT].startswith(b"plan.bin: the attachment is no longer in the mail")
+        assert len(left) == 3
+    finally:
+        file.write_bytes(content)
+
+
+def test_the_command_writes_them_once(service: Service, config: Path, tmp_path: Path) -> None:
+    ref = _ref(service, "Nails")
+    assert copy_attachments(ref, tmp_path, config) == 0
+    assert _contents((tmp_path / attachments.NAME).read_bytes()) == {"plan.bin": b"third"}
+    with pytest.raises(SettingsError, match="is there already"):
+        copy_attachments(ref, tmp_path, config)
+
+
+def test_too_much_is_refused(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attachments, "MAX_BYTES", 5)
+    with pytest.raises(NoOriginal, match="more than 5 bytes"):
+        attachments.pack(service, _ref(service, "Planks"), "Dana")

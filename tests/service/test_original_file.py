@@ -1,0 +1,122 @@
+"""Attachments are found again in the mails that hold them, for the owner, who has each access noted."""
+
+import json
+from collections.abc import Iterator
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from relrag_query.cli.commands.original import original
+from relrag_query.owner import originals
+from relrag_query.service import Service
+from relrag_query.service.original_file import NoOriginal
+from tests import archive
+from tests.sources.document.test_page_picture import pdf
+from tests.web_app import COOKIE, client
+
+SOURCE = '[[sources]]\nname = "mail"\nkind = "gmail"\npath = "mail"\n'
+LEASE, PLAN = pdf(["The lease of the boathouse ends in October."]), pdf(["A plan of the jetty.", "Its second page."])
+PICTURE = b"\x89PNG\r\n\x1a\n herons"
+
+
+def _mail(number: int, text: str, *attached: tuple[str, str, bytes], reply_to: str = "") -> EmailMessage:
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = "dana@example.org", "petr@example.org", "Boathouse"
+    mail["Date"], mail["Message-ID"] = f"Mon, 05 Feb 2024 10:0{number}:00 +0000", f"<m{number}@example.org>"
+    if reply_to:
+        mail["In-Reply-To"] = mail["References"] = f"<{reply_to}@example.org>"
+    mail.set_content(text)
+    for name, content_type, data in attached:
+        main, _, sub = content_type.partition("/")
+        mail.add_attachment(data, maintype=main, subtype=sub, filename=name)
+    return mail
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("attachments")
+    config = archive.make(folder, SOURCE)
+    (folder / "mail").mkdir()
+    first = _mail(1, "Nothing attached here.")
+    second = _mail(2, "The lease.", ("lease.pdf", "application/pdf", LEASE), ("../e\u00e9.png", "image/png", PICTURE))
+    lines = b"".join(b"From x Mon Feb  5 10:00:00 2024\n" + mail.as_bytes() + b"\n" for mail in (first, second))
+    (folder / "mail" / "all.mbox").write_bytes(lines)
+    inner = _mail(3, "Inside.", ("plan.pdf", "application/pdf", PLAN))
+    outer = _mail(4, "Forwarded.", reply_to="m1")
+    outer.add_attachment(inner)
+    (folder / "mail" / "outer.eml").write_bytes(outer.as_bytes())
+    archive.first_sync(config)
+    return config
+
+
+@pytest.fixture(scope="module")
+def service(config: Path) -> Iterator[Service]:
+    with Service.open(config) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def browser(config: Path) -> Iterator[TestClient]:
+    with client(config) as opened:
+        opened.headers |= COOKIE
+        yield opened
+
+
+def _ref(service: Service, file_name: str) -> str:
+    """The id of the attachment of that name."""
+    hits = service.search(file_name, limit=50).hits
+    return next(hit.asset_id for hit in hits if hit.file_name == file_name)
+
+
+def _noted(config: Path) -> list[dict[str, str]]:
+    path = archive.home(config.parent) / "private" / "reveals.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@pytest.mark.parametrize(("name", "data"), [("lease.pdf", LEASE), ("plan.pdf", PLAN)])
+def test_an_attachment_is_as_it_was_sent_and_noted(
+    service: Service, browser: TestClient, config: Path, tmp_path: Path, name: str, data: bytes
+) -> None:
+    ref, before = _ref(service, name), len(_noted(config))
+    assert "The original file" in browser.get("/record", params={"ref": ref}).text
+    assert name in browser.get("/original", params={"ref": ref}).text
+    answer = browser.get("/original/file", params={"ref": ref})
+    assert answer.content == data
+    assert answer.headers["content-disposition"] == f"attachment; filename*=utf-8''{name}"
+    assert len(_noted(config)) == before + 1
+    assert original(ref, tmp_path, config) == 0
+    assert (tmp_path / name).read_bytes() == data
+    assert len(_noted(config)) == before + 2
+
+
+def test_a_page_of_an_attachment_is_a_picture(service: Service, browser: TestClient) -> None:
+    ref = _ref(service, "lease.pdf")
+    passage = browser.get("/source", params={"chunk": service.search("lease boathouse").hits[0].chunk_id, "of": ref})
+    assert passage.status_code == 200
+    picture = browser.get("/page.png", params={"ref": ref, "page": 1, "quote": "The lease of the boathouse"})
+    assert (picture.status_code, picture.headers["content-type"], picture.headers["x-marked"]) == (
+        200,
+        "image/png",
+        "1.00",
+    )
+
+
+def test_a_reply_is_a_file_although_it_has_a_parent(service: Service, config: Path) -> None:
+    reply = next(hit.asset_id for hit in service.search("Forwarded").hits if hit.rag_source_type == "email")
+    assert originals.find(service, reply).file == config.parent / "mail" / "outer.eml"
+
+
+def test_a_mail_that_has_changed_gives_nothing(service: Service, config: Path) -> None:
+    ref, file = _ref(service, "plan.pdf"), config.parent / "mail" / "outer.eml"
+    content = file.read_bytes()
+    try:
+        file.write_bytes(content.replace(b"JVBERi", b"JVBERj"))
+        with pytest.raises(NoOriginal, match="no longer in the mail"):
+            originals.find(service, ref)
+        file.unlink()
+        with pytest.raises(NoOriginal, match="no longer in the mail"):
+            originals.find(service, ref)
+    finally:
+        file.write_bytes(content)
