@@ -18,29 +18,29 @@ from relrag_query.retrieval.hit import Message
 Connection = duckdb.DuckDBPyConnection
 
 _CHUNKS_BY_ID = """
-    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks WHERE chunk_id IN (SELECT unnest($keys))
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks WHERE chunk_id IN (SELECT unnest($keys))
 """
 _CHUNKS_BY_GROUP = """
-    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
     WHERE chunk_group_id IN (SELECT unnest($keys)) ORDER BY chunk_group_id, chunk_index
 """
 _CHUNKS_BY_ASSET = """
-    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
     WHERE asset_id IN (SELECT unnest($keys)) ORDER BY asset_id, chunk_index
 """
 _SUCCESSORS = """
-    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
     WHERE starts_with(asset_id, $chat)
         AND len(list_filter(members, lambda ref: contains($window, substr(ref, $kind) || ':'))) > 0
     ORDER BY ts DESC, chunk_id
 """
 _NEXT_CHUNKS = """
-    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
     WHERE thread_id = $thread AND last_ts > $ts AND index_in_parent IS NULL AND chunk_index = 0 AND section IS NULL
     ORDER BY ts, chunk_id LIMIT $limit
 """
 _CHUNKS_BY_SPAN = """
-    SELECT DISTINCT c.* EXCLUDE (person_ids, mentioned_person_ids)
+    SELECT DISTINCT c.* EXCLUDE (person_ids, mentioned_person_ids, created_at)
     FROM chunks c, (SELECT unnest($threads) AS thread, unnest($firsts) AS first, unnest($lasts) AS last) span
     WHERE c.thread_id = span.thread AND c.last_ts >= span.first AND c.ts <= span.last AND len(c.members) > 0
     ORDER BY c.ts, c.chunk_id
