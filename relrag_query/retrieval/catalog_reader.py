@@ -34,6 +34,10 @@ _SUCCESSORS = """
         AND len(list_filter(members, lambda ref: contains($window, substr(ref, $kind) || ':'))) > 0
     ORDER BY ts DESC, chunk_id
 """
+_CREATED_AT = """
+    SELECT chunk_id, created_at FROM chunks
+    WHERE chunk_id IN (SELECT unnest($keys)) OR asset_id IN (SELECT unnest($keys)) ORDER BY asset_id, chunk_index
+"""
 _NEXT_CHUNKS = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
     WHERE thread_id = $thread AND last_ts > $ts AND index_in_parent IS NULL AND chunk_index = 0 AND section IS NULL
@@ -106,6 +110,13 @@ class Brief:
     preview: str
 
 
+class IndexEntry(NamedTuple):
+    """When a passage was first published (ISO 8601, UTC), and the ids of its points."""
+
+    created_at: str
+    vector_store_ids: list[str]
+
+
 class Layout(NamedTuple):
     """The positions of a record's pages in its text, and the times of its speech segments."""
 
@@ -124,6 +135,12 @@ def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]
     """The passages of these ids that exist, by id."""
     cancellation.check()
     return {row[0]: Chunk(*row) for row in connection.execute(_CHUNKS_BY_ID, {"keys": list(chunk_ids)}).fetchall()}
+
+
+def created_at(connection: Connection, refs: Sequence[str]) -> dict[str, str]:
+    """When each of these passages, or passages of these records, was first published: chunk_id -> ISO 8601, UTC."""
+    rows = connection.execute(_CREATED_AT, {"keys": list(refs)}).fetchall()
+    return {chunk_id: f"{time.isoformat('T', 'seconds')}Z" for chunk_id, time in rows}
 
 
 def group_chunks(connection: Connection, chunk_group_ids: Sequence[str]) -> list[Chunk]:
