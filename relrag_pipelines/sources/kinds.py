@@ -524,7 +524,7 @@ KINDS = {
         Kind(
             "legacy",
             "collections that an older system left in Qdrant, on a server or in a folder",
-            2,
+            3,
             ("storage.sqlite",),
             (
                 RecordType("legacy", "older record"),
