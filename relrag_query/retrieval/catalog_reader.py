@@ -10,7 +10,7 @@ import duckdb
 import orjson
 
 from relrag_pipelines.records import Chunk, Page, Record, SpeechSegment
-from relrag_pipelines.sources import COMMIT_REF
+from relrag_pipelines.sources import COMMIT_REF, RECORD_TYPES
 from relrag_pipelines.workers import cancellation
 from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Message
@@ -40,7 +40,8 @@ _CREATED_AT = """
 """
 _NEXT_CHUNKS = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
-    WHERE thread_id = $thread AND last_ts > $ts AND index_in_parent IS NULL AND chunk_index = 0 AND section IS NULL
+    WHERE thread_id = $thread AND last_ts > $ts AND chunk_index = 0 AND section IS NULL
+        AND (index_in_parent IS NULL OR list_contains($whole, rag_source_type))
     ORDER BY ts, chunk_id LIMIT $limit
 """
 _CHUNKS_BY_SPAN = """
@@ -167,7 +168,8 @@ def successors(connection: Connection, asset_id: str) -> list[Chunk]:
 
 def following_chunks(connection: Connection, thread_id: str, ts: int, limit: int) -> list[Chunk]:
     """The first passages of a thread that end after a time, in order of time; nothing that is attached."""
-    values = {"thread": thread_id, "ts": ts, "limit": limit}
+    whole = [name for name, type_ in RECORD_TYPES.items() if type_.passages_are_parts]
+    values = {"thread": thread_id, "ts": ts, "limit": limit, "whole": whole}
     return [Chunk(*row) for row in connection.execute(_NEXT_CHUNKS, values).fetchall()]
 
 
