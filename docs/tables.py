@@ -4,6 +4,7 @@ import pyarrow as pa
 
 from relrag_pipelines.journal import entry_kinds
 from relrag_pipelines.records import TABLES, NamedPerson, Page, SpeechSegment, UnitMonth
+from relrag_pipelines.stores.catalog import EXTRA_COLUMNS
 from relrag_pipelines.stores.table_schema import columns
 
 _ABOUT = """\
@@ -18,13 +19,21 @@ last entry that it was made with (`journal`), so that a reader can lay later one
 def records() -> str:
     """docs/records.md."""
     lines = ["# Tables", "", "Generated from `relrag_pipelines/records.py` by `make docs`; do not edit.", ""]
-    lines += ["Times are UTC. A field without `null` always has a value, if only an empty one.", ""]
+    lines += [
+        "Times are UTC. A field without `null` always has a value, if only an empty one. `created_at` is when a row"
+    ]
+    lines += [
+        "with that key was first published; `lake_month` is `<source>/<YYYY-MM>` of the lake that it comes from.",
+        "",
+    ]
     for table in TABLES.values():
         lines += [f"## {table.name}", "", " ".join((table.row.__doc__ or "").split()), ""]
         places = ", ".join(place if place == "catalog" else f"`{place}`" for place in table.place.split(", "))
         key = ", ".join(f"`{name}`" for name in table.key)
         lines += [f"Where: {places}. One row for each {key}; sorted by them.", ""]
         lines += _fields(table.row)
+        if extra := EXTRA_COLUMNS.get(table.name):
+            lines += [f"In the catalog also: {', '.join(f'`{_column_name(column)}`' for column in extra)}.", ""]
     lines += ["## Parts of rows", ""]
     for part in (Page, SpeechSegment, NamedPerson, UnitMonth):
         lines += [f"### {part.__name__}", "", (part.__doc__ or "").strip(), "", *_fields(part)]
@@ -47,6 +56,11 @@ def _fields(row: type) -> list[str]:
         kind = "JSON" if column.json else _type_name(column.type)
         lines.append(f"| `{column.name}` | {kind}{' or null' if column.nullable else ''} | {column.meaning} |")
     return [*lines, ""]
+
+
+def _column_name(column: str) -> str:
+    """The name of a column that is written as in DDL."""
+    return column.split('"')[1]
 
 
 def _type_name(kind: pa.DataType) -> str:

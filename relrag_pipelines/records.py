@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Raised when a stored table changes shape, and with it that table's `since`.
 
 Of an older home the tables that have changed since are made again: those of the lake from private/, the private ones
@@ -631,7 +631,7 @@ TABLES = {
             ("person_id", "asset_ref", "role"),
             "catalog",
             {"idx_person_assets_ref": "asset_ref"},
-            since=5,
+            since=8,
         ),
         Table(
             "chunks",

@@ -23,6 +23,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import catalog, generations, neighbors, vector_store
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.neighbors import Direction, Member, Neighbor
+from relrag_pipelines.stores.vectors.protocol import StoreError
 from relrag_pipelines.workspace import Workspace
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
@@ -38,7 +39,7 @@ from relrag_query.people.relationship_index import RelationshipIndex
 from relrag_query.people.relationship_search import RelationshipSearch, RelationshipSearchResult
 from relrag_query.results import Answer, Results
 from relrag_query.retrieval import archive_contents, catalog_reader, client_generation, redacted_views
-from relrag_query.retrieval.catalog_reader import Brief
+from relrag_query.retrieval.catalog_reader import Brief, IndexEntry
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.question_length import NOTICE, shorten, shorten_all, valid_text
@@ -311,6 +312,22 @@ class Archive:
         """The passage of that id; None where the archive has none."""
         with self._reading() as connection:
             return catalog_reader.chunks(connection, [chunk_id]).get(chunk_id)
+
+    def index_entries(self, refs: Sequence[str]) -> dict[str, IndexEntry]:
+        """What the index knows of these passages, or of the passages of these records, by chunk_id.
+
+        Without points if a server of vectors fails.
+        """
+        with self._reading() as connection:
+            times = catalog_reader.created_at(connection, refs)
+        try:
+            points = self._vectors.point_ids(times)
+        except StoreError:
+            points = {}
+        return {
+            chunk_id: IndexEntry(time, [points[chunk_id]] if chunk_id in points else [])
+            for chunk_id, time in times.items()
+        }
 
     def chunks_of(self, asset_id: str) -> list[Chunk]:
         """The passages of a record or chat window, in order.

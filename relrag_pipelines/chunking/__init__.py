@@ -6,7 +6,9 @@ is an asset of its own, with the messages as its members.
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections import Counter
 from hashlib import blake2b
 from typing import Any
 from uuid import UUID, uuid5
@@ -129,7 +131,7 @@ def _columns(
         "last_page_number": [passage.last_page_number for passage in all_passages],
         "start_second": [first for first, _ in seconds],
         "end_second": [last for _, last in seconds],
-        "index_in_parent": _sections(records, rows, counts),
+        **_parts(records, rows, sections, counts),
         "last_ts": [dates[row] for row in rows],
         "members": [[]] * len(rows),
     }
@@ -144,12 +146,30 @@ def _side_texts(extra: str) -> list[tuple[str, str]]:
     return [(kind, text) for kind, text in side_texts if isinstance(text, str) and text.strip()]
 
 
-def _sections(records: pa.Table, rows: list[int], counts: list[tuple[str, int, int]]) -> list[int | None]:
-    """Place among the parts of the parent: a meeting's are its passages, where it has several."""
-    types, indexes = map(record_type, records["rag_source_type"].to_pylist()), records["index_in_parent"].to_pylist()
-    own = [type_.passages_are_parts for type_ in types]
+def _parts(
+    records: pa.Table, rows: list[int], sections: list[str | None], counts: list[tuple[str, int, int]]
+) -> dict[str, list[int | None]]:
+    """Place among the parts of the parent, and how many there are: of a long mail or meeting these are its passages.
+
+    What stands beside a mail's text is no part of it. How many parts a mail has is how many files are attached to it.
+    """
+    sizes = Counter(row for row, section in zip(rows, sections, strict=True) if section is None)
+    cut = _are_parts(records, rows, sections, sizes)
+    record_rows = pa.array(rows, pa.int64())
+    places, totals = (records[name].take(record_rows).to_pylist() for name in ("index_in_parent", "total_siblings"))
+    for position in itertools.compress(range(len(rows)), cut):
+        places[position] = counts[position][1]
+        if totals[position] is None:
+            totals[position] = sizes[rows[position]]
+    return {"index_in_parent": places, "total_siblings": totals}
+
+
+def _are_parts(records: pa.Table, rows: list[int], sections: list[str | None], sizes: Counter[int]) -> list[bool]:
+    """Whether each passage is a part of its record; `sizes` are the passages of each record's own text."""
+    types = [record_type(name) for name in records["rag_source_type"].to_pylist()]
     return [
-        index if count > 1 and own[row] else indexes[row] for row, (_, index, count) in zip(rows, counts, strict=True)
+        section is None and types[row].passages_are_parts and sizes[row] > 1
+        for row, section in zip(rows, sections, strict=True)
     ]
 
 

@@ -69,7 +69,8 @@ _MEETING = RecordType(
     "meeting",
     wording="meeting",
     label="meeting",
-    about="A meeting: type=meeting; from=who took part; subj=its title; when=its date; file=its transcript.",
+    about="A meeting: type=meeting; from=who took part; subj=its title; when=its date; file=its transcript; "
+    "related=how many parts a long one has; index=which part, from 0.",
     spoken=True,
     passages_are_parts=True,
     from_all=True,
@@ -95,10 +96,12 @@ _CODE = RecordType("code", "piece of code", "pieces of code", from_file=True, de
 _MAIL = RecordType(
     "email",
     "mail",
-    about="A mail: type=email; from=its sender; subj=its subject; when=its date; related=how many files are attached.",
+    about="A mail: type=email; from=its sender; subj=its subject; when=its date; related=how many files are attached; "
+    "index=which part of a long mail, from 0.",
     wording="mail",
     channel="gmail",
     mail=True,
+    passages_are_parts=True,
     told_by_sender=True,
 )
 _ATTACHMENT = RecordType(
@@ -524,7 +527,7 @@ KINDS = {
         Kind(
             "legacy",
             "collections that an older system left in Qdrant, on a server or in a folder",
-            2,
+            3,
             ("storage.sqlite",),
             (
                 RecordType("legacy", "older record"),

@@ -202,7 +202,7 @@ STAGES = (
         "chunks",
         "chunks",
         ("records",),
-        3,
+        4,
         "Passages that are indexed and cited, with page, position and thread.",
         _chunks,
         lambda workspace, source: {

@@ -28,18 +28,21 @@ BATCH = 1_024
 """passages that are indexed at a time"""
 _LAKE_MONTH = '"lake_month" VARCHAR NOT NULL'
 """<source>/<YYYY-MM> of the lake that a row comes from"""
+_CREATED_AT = '"created_at" TIMESTAMP NOT NULL DEFAULT current_timestamp'
+"""when a row with that key was first published, UTC"""
 EXTRA_COLUMNS = {
     "records": (_LAKE_MONTH,),
     "identifiers": (_LAKE_MONTH,),
-    "person_assets": (_LAKE_MONTH,),
+    "person_assets": (_CREATED_AT, _LAKE_MONTH),
     "asset_asset_edges": (
         '"id" BIGINT PRIMARY KEY',
-        '"created_at" TIMESTAMP NOT NULL DEFAULT current_timestamp',
+        _CREATED_AT,
         _LAKE_MONTH,
     ),
     "chunks": (
         '"person_ids" BIGINT[] NOT NULL DEFAULT []',
         '"mentioned_person_ids" BIGINT[] NOT NULL DEFAULT []',
+        _CREATED_AT,
         _LAKE_MONTH,
     ),
     "pending_edges": (_LAKE_MONTH,),

@@ -82,7 +82,8 @@ def build(
 ) -> dict[str, int]:
     """Writes a new catalog to `path` and returns the number of rows by table.
 
-    `previous` is the catalog that was published before: an edge that it has keeps its `created_at`; others get `at`.
+    `previous` is the catalog that was published before: an edge, a passage or a person's part in a record that it has
+    keeps its `created_at`; others get `at`.
     With `replaced`, the months (<source>/<YYYY-MM>) that differ from the base beside `path`, it lies on top of that,
     and the parts hold these months only. `index` is called once the passages are there, while the rest is made.
     `manual_links` are the owner's decisions about edges, the same as in the base; a key that more than
@@ -140,7 +141,7 @@ def _prepare(
     _attach_base(connection, path.with_name(BASE) if replaced is not None else None)
     record_count = count(connection, "SELECT (SELECT count(*) FROM lake_records) + (SELECT count(*) FROM kept_records)")
     connection.execute(f"SET memory_limit = '{max(_MEMORY, _MEMORY_A_RECORD * record_count)}B'")
-    _attach_published(connection, previous)
+    _attach_published(connection, previous, replaced is not None)
     connection.execute("SET VARIABLE published_at = $at", {"at": at.astimezone(UTC).replace(tzinfo=None)})
     connection.execute(sql.LOST)
     if count(connection, "SELECT count(*) FROM lost"):
@@ -293,12 +294,15 @@ def _attach_base(connection: duckdb.DuckDBPyConnection, base: Path | None) -> No
         connection.execute(f"CREATE TEMP VIEW kept_{table} AS SELECT * FROM {source_sql}")  # noqa: S608
 
 
-def _attach_published(connection: duckdb.DuckDBPyConnection, previous: Path | None) -> None:
-    """Views `published_<table>` of the previous catalog, and `published` of its edges."""
-    if previous is None:
-        connection.execute(sql.NOTHING_PUBLISHED)
-    else:
+def _attach_published(connection: duckdb.DuckDBPyConnection, previous: Path | None, on_top: bool) -> None:
+    """Views `published_<table>` of the previous catalog, and `former_<table>` of the times of its rows."""
+    if previous:
         # beside a catalog that is being built nothing else may be written
-        compared = ("records", "chunks", "asset_asset_edges", "failures")
+        compared = ("records", "person_assets", "chunks", "asset_asset_edges", "failures")
         attach(connection, previous, "previous", "previous_base", "published_", temporary=compared)
-        connection.execute(sql.PUBLISHED)
+    for table in ("person_assets", "chunks", "asset_asset_edges"):
+        source_sql = f"published_{table}" if previous else f"{table} LIMIT 0"
+        if previous and on_top and table != "asset_asset_edges":  # which may lie between months that stay as they are
+            source_sql += f" WHERE {sql.FORMER_MONTHS}"
+        key = ", ".join(TABLES[table].key)
+        connection.execute(f"CREATE TEMP VIEW former_{table} AS SELECT {key}, created_at FROM {source_sql}")  # noqa: S608

@@ -1,9 +1,13 @@
 """The SQL statements that build a catalog, in the order in which they run.
 
 They read the views `lake_<table>`, in which `part` orders rows by source and month and `lake_month` names these; the
-views `kept_<table>`, which are what a catalog on top of another leaves of it, else empty; the view `published`, the
-edges of the catalog before; and `owner_links`, what the owner said of edges, which counts for more than any claim.
+views `kept_<table>`, which are what a catalog on top of another leaves of it, else empty; the views `former_<table>`,
+with the keys and times of the rows of the catalog before; and `owner_links`, what the owner said of edges, which counts
+for more than any claim.
 """
+
+FORMER_MONTHS = "lake_month IN (SELECT lake_month FROM catalog.replaced UNION SELECT lake_month FROM previous.replaced)"
+"""What is on top of a base was in these months, if in any: a row moves only between months that differ."""
 
 LOST = """
 CREATE TEMP TABLE lost AS
@@ -104,11 +108,14 @@ INSERT INTO person_assets BY NAME
         SELECT DISTINCT who.person_id, asset_id, role, 1.0 AS confidence, lake_month
         FROM appearing JOIN person_entries AS who ON who.source = split_part(lake_month, '/', 1)
             AND who.entry = appearing.entry AND who.pinned_person_id = coalesce(pinned, -1)
-        UNION ALL SELECT person_id, asset_id, 'mentioned', 0.9, lake_month FROM person_mentions)
-    SELECT person_id, any_value(rag_source_type) AS asset_type, asset_id AS asset_ref, role,
-        max(confidence) AS confidence, lake_month
-    FROM named JOIN held USING (asset_id, lake_month)
-    GROUP BY person_id, asset_id, role, lake_month ORDER BY person_id, asset_id, role
+        UNION ALL SELECT person_id, asset_id, 'mentioned', 0.9, lake_month FROM person_mentions),
+    linked AS (
+        SELECT person_id, any_value(rag_source_type) AS asset_type, asset_id AS asset_ref, role,
+            max(confidence) AS confidence, lake_month
+        FROM named JOIN held USING (asset_id, lake_month) GROUP BY person_id, asset_id, role, lake_month)
+    SELECT linked.*, coalesce(former.created_at, getvariable('published_at')) AS created_at
+    FROM linked LEFT JOIN former_person_assets AS former USING (person_id, asset_ref, role)
+    ORDER BY person_id, asset_ref, role
 """
 """The identifiers of each record as people, and who its text names."""
 
@@ -129,11 +136,14 @@ CREATE TEMP TABLE people AS
 CHUNKS = """
 INSERT INTO chunks BY NAME
     SELECT found.* EXCLUDE (part, ref),
-        coalesce(people.person_ids, []) AS person_ids, coalesce(people.mentioned_person_ids, []) AS mentioned_person_ids
+        coalesce(people.person_ids, []) AS person_ids,
+        coalesce(people.mentioned_person_ids, []) AS mentioned_person_ids,
+        coalesce(former.created_at, getvariable('published_at')) AS created_at
     FROM (SELECT *, CASE WHEN len(members) > 0 THEN asset_id ELSE 'chunk:' || chunk_id END AS ref FROM lake_chunks)
         AS found ANTI JOIN lost ON lost.ref = found.ref AND lost.part = found.part
     LEFT JOIN people ON people.asset_id = found.asset_id
-    ORDER BY chunk_id
+    LEFT JOIN former_chunks AS former ON former.chunk_id = found.chunk_id
+    ORDER BY found.chunk_id
 """
 
 REFS = """
@@ -174,16 +184,6 @@ CREATE TEMP TABLE claims AS
     LEFT JOIN ends AS target ON target.ref = dst_asset_ref
 """
 
-NOTHING_PUBLISHED = """
-CREATE TEMP VIEW published AS
-    SELECT '' AS src_asset_ref, '' AS dst_asset_ref, '' AS relation_type, NULL::TIMESTAMP AS created_at WHERE false
-"""
-
-PUBLISHED = """
-CREATE TEMP VIEW published AS
-    SELECT src_asset_ref, dst_asset_ref, relation_type, created_at FROM published_asset_asset_edges
-"""
-
 EDGES = """
 INSERT INTO asset_asset_edges BY NAME
     SELECT (SELECT coalesce(max(id), 0) FROM kept_asset_asset_edges)
@@ -193,7 +193,7 @@ INSERT INTO asset_asset_edges BY NAME
     FROM (
         FROM claims WHERE holds
         UNION ALL BY NAME SELECT *, true AS holds FROM related)
-    LEFT JOIN published USING (src_asset_ref, dst_asset_ref, relation_type) ORDER BY id
+    LEFT JOIN former_asset_asset_edges USING (src_asset_ref, dst_asset_ref, relation_type) ORDER BY id
 """
 
 PENDING = """
@@ -209,10 +209,10 @@ INSERT INTO failures BY NAME
 
 DIFFERENT_CHUNKS = """
 CREATE TEMP TABLE earlier AS
-    SELECT * EXCLUDE (lake_month) FROM published_chunks
+    SELECT * EXCLUDE (created_at, lake_month) FROM published_chunks
     WHERE lake_month IN (FROM replaced);
 CREATE TEMP TABLE different AS
-    SELECT * EXCLUDE (lake_month) FROM chunks EXCEPT SELECT * FROM earlier
+    SELECT * EXCLUDE (created_at, lake_month) FROM chunks EXCEPT SELECT * FROM earlier
 """
 """What the previous catalog and this one have of the months on top; and of this one what differs."""
 
@@ -255,10 +255,10 @@ DANGLING = {
         ) ANTI JOIN records USING (asset_id)""",
 }
 
-ALL_CHUNKS = "SELECT * EXCLUDE (lake_month) FROM chunks ORDER BY chunk_id"
+ALL_CHUNKS = "SELECT * EXCLUDE (created_at, lake_month) FROM chunks ORDER BY chunk_id"
 
 WITH_VECTORS = """
-SELECT chunks.* EXCLUDE (lake_month), found.vector, found.span_vectors FROM chunks
+SELECT chunks.* EXCLUDE (created_at, lake_month), found.vector, found.span_vectors FROM chunks
 LEFT JOIN (
     SELECT chunk_id, lake_month, vector, span_vectors FROM lake_embeddings JOIN parts_embeddings USING (filename)
 ) AS found

@@ -10,7 +10,7 @@ import duckdb
 import orjson
 
 from relrag_pipelines.records import Chunk, Page, Record, SpeechSegment
-from relrag_pipelines.sources import COMMIT_REF
+from relrag_pipelines.sources import COMMIT_REF, RECORD_TYPES
 from relrag_pipelines.workers import cancellation
 from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Message
@@ -18,29 +18,34 @@ from relrag_query.retrieval.hit import Message
 Connection = duckdb.DuckDBPyConnection
 
 _CHUNKS_BY_ID = """
-    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks WHERE chunk_id IN (SELECT unnest($keys))
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks WHERE chunk_id IN (SELECT unnest($keys))
 """
 _CHUNKS_BY_GROUP = """
-    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
     WHERE chunk_group_id IN (SELECT unnest($keys)) ORDER BY chunk_group_id, chunk_index
 """
 _CHUNKS_BY_ASSET = """
-    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
     WHERE asset_id IN (SELECT unnest($keys)) ORDER BY asset_id, chunk_index
 """
 _SUCCESSORS = """
-    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
     WHERE starts_with(asset_id, $chat)
         AND len(list_filter(members, lambda ref: contains($window, substr(ref, $kind) || ':'))) > 0
     ORDER BY ts DESC, chunk_id
 """
+_CREATED_AT = """
+    SELECT chunk_id, created_at FROM chunks
+    WHERE chunk_id IN (SELECT unnest($keys)) OR asset_id IN (SELECT unnest($keys)) ORDER BY asset_id, chunk_index
+"""
 _NEXT_CHUNKS = """
-    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
-    WHERE thread_id = $thread AND last_ts > $ts AND index_in_parent IS NULL AND chunk_index = 0 AND section IS NULL
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
+    WHERE thread_id = $thread AND last_ts > $ts AND chunk_index = 0 AND section IS NULL
+        AND (index_in_parent IS NULL OR list_contains($whole, rag_source_type))
     ORDER BY ts, chunk_id LIMIT $limit
 """
 _CHUNKS_BY_SPAN = """
-    SELECT DISTINCT c.* EXCLUDE (person_ids, mentioned_person_ids)
+    SELECT DISTINCT c.* EXCLUDE (person_ids, mentioned_person_ids, created_at)
     FROM chunks c, (SELECT unnest($threads) AS thread, unnest($firsts) AS first, unnest($lasts) AS last) span
     WHERE c.thread_id = span.thread AND c.last_ts >= span.first AND c.ts <= span.last AND len(c.members) > 0
     ORDER BY c.ts, c.chunk_id
@@ -106,6 +111,13 @@ class Brief:
     preview: str
 
 
+class IndexEntry(NamedTuple):
+    """When a passage was first published (ISO 8601, UTC), and the ids of its points."""
+
+    created_at: str
+    vector_store_ids: list[str]
+
+
 class Layout(NamedTuple):
     """The positions of a record's pages in its text, and the times of its speech segments."""
 
@@ -124,6 +136,12 @@ def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]
     """The passages of these ids that exist, by id."""
     cancellation.check()
     return {row[0]: Chunk(*row) for row in connection.execute(_CHUNKS_BY_ID, {"keys": list(chunk_ids)}).fetchall()}
+
+
+def created_at(connection: Connection, refs: Sequence[str]) -> dict[str, str]:
+    """When each of these passages, or passages of these records, was first published: chunk_id -> ISO 8601, UTC."""
+    rows = connection.execute(_CREATED_AT, {"keys": list(refs)}).fetchall()
+    return {chunk_id: f"{time.isoformat('T', 'seconds')}Z" for chunk_id, time in rows}
 
 
 def group_chunks(connection: Connection, chunk_group_ids: Sequence[str]) -> list[Chunk]:
@@ -150,7 +168,8 @@ def successors(connection: Connection, asset_id: str) -> list[Chunk]:
 
 def following_chunks(connection: Connection, thread_id: str, ts: int, limit: int) -> list[Chunk]:
     """The first passages of a thread that end after a time, in order of time; nothing that is attached."""
-    values = {"thread": thread_id, "ts": ts, "limit": limit}
+    whole = [name for name, type_ in RECORD_TYPES.items() if type_.passages_are_parts]
+    values = {"thread": thread_id, "ts": ts, "limit": limit, "whole": whole}
     return [Chunk(*row) for row in connection.execute(_NEXT_CHUNKS, values).fetchall()]
 
 

@@ -50,6 +50,10 @@ class ScopedVectors:
         chunk_ids = self.store.fetch_ids(where, self.store.count())
         return [chunk_id for chunk_id in chunk_ids if chunk_id in self.chunk_ids][:limit]
 
+    def point_ids(self, chunk_ids: Collection[str]) -> dict[str, str]:
+        """See `VectorStore`."""
+        return self.store.point_ids(self.chunk_ids.intersection(chunk_ids))
+
     def count(self, where: ChunkFilter = ANYWHERE) -> int:
         """See `VectorStore`."""
         return len(self.chunk_ids if where == ANYWHERE else self.fetch_ids(where, len(self.chunk_ids)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -9,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.stores.neighbors import Member, Neighbor
-from relrag_query.retrieval.catalog_reader import Brief
+from relrag_query.retrieval.catalog_reader import Brief, IndexEntry
 from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.person_replies import PersonReply
 from relrag_query.service.replies import local_time
@@ -60,6 +61,7 @@ class RecordReply(BaseModel, serialize_by_alias=True):
     source_uri: str | None
     pages: list[tuple[int, int, int]] = Field(description="number, start and end in `text` of each page")
     text: str
+    vector_store_ids: list[str] = Field(default_factory=list, description="ids of the points of its passages")
     apart: dict[str, str] = Field(description="quoted, forwarded, signature: what stands apart from the text")
 
 
@@ -83,6 +85,17 @@ class PassageReply(BaseModel, serialize_by_alias=True):
     end_second: float | None
     section: str | None
     members: list[str]
+    chunk_group_id: str
+    parent_asset_id: str | None
+    parent_ref: str | None
+    index_in_parent: int | None
+    total_siblings: int | None
+    content_type: str | None
+    language: str | None
+    client_id: str | None
+    project_id: str | None
+    created_at: str | None = Field(description="when it was first published: ISO 8601, UTC")
+    vector_store_ids: list[str] = Field(description="ids of its points in Qdrant")
     text: str
 
 
@@ -117,8 +130,8 @@ class NeighborsReply(BaseModel, serialize_by_alias=True):
     next_cursor: str | None = None
 
 
-def record_reply(record: Record, zone: ZoneInfo) -> RecordReply:
-    """The reply for a record."""
+def record_reply(record: Record, zone: ZoneInfo, entries: Mapping[str, IndexEntry]) -> RecordReply:
+    """The reply for a record; `entries` are those of its passages."""
     same = ("asset_id", "rag_source_type", "source", "kind", "date_quality", "to", "participants", "subject")
     more = ("file_name", "content_type", "language", "thread_id", "parent_asset_id", "locations", "source_uri", "text")
     return RecordReply(
@@ -126,6 +139,7 @@ def record_reply(record: Record, zone: ZoneInfo) -> RecordReply:
         time=local_time(record.ts, zone, record.rag_source_type, record.date_quality),
         sender=record.from_,
         pages=[(page.number, page.start, page.end) for page in record.pages],
+        vector_store_ids=[point for entry in entries.values() for point in entry.vector_store_ids],
         apart={section: str(text) for section, text in record.extra.get("apart", {}).items()},
     )
 
@@ -151,13 +165,15 @@ def record_part(reply: ShowReply, after: str | None) -> ShowReply:
     return reply.model_copy(update={"record": record, "related": related, "next_cursor": next_cursor})
 
 
-def passage_reply(chunk: Chunk, zone: ZoneInfo) -> PassageReply:
-    """The reply for a passage."""
-    same = set(PassageReply.model_fields) - {"time", "sender"}
+def passage_reply(chunk: Chunk, zone: ZoneInfo, entry: IndexEntry | None) -> PassageReply:
+    """The reply for a passage; `entry` is what its index knows of it."""
+    same = set(PassageReply.model_fields) - {"time", "sender", "created_at", "vector_store_ids"}
     return PassageReply(
         **{name: getattr(chunk, name) for name in same},
         time=local_time(chunk.ts, zone, chunk.rag_source_type, chunk.date_quality or ""),
         sender=chunk.from_,
+        created_at=entry.created_at if entry else None,
+        vector_store_ids=entry.vector_store_ids if entry else [],
     )
 
 

@@ -163,15 +163,20 @@ class Service:
             if ref.startswith("thread:"):
                 reply.members = self._members(archive, ref.removeprefix("thread:"), limit, 0)
             elif record := archive.record(ref):
-                reply.record = record_replies.record_reply(record, self.zone)
+                reply.record = record_replies.record_reply(record, self.zone, archive.index_entries([ref]))
             else:
-                chunk = archive.chunk(ref.removeprefix("chunk:"))
-                chunks = [chunk] if chunk else archive.chunks_of(ref)
-                reply.passages = [record_replies.passage_reply(chunk, self.zone) for chunk in chunks]
+                reply.passages = self._passages(archive, ref)
             reply.related = self._related(archive, ref, limit=limit)
             if not (reply.members or reply.record or reply.passages or reply.related):
                 raise UnknownRef(_unknown_ref_message(ref))
             return reply
+
+    def _passages(self, archive: Archive, ref: str) -> list[record_replies.PassageReply]:
+        """The passage of an id, or those of a chat window."""
+        chunk = archive.chunk(ref.removeprefix("chunk:"))
+        chunks = [chunk] if chunk else archive.chunks_of(ref)
+        entries = archive.index_entries([chunk.chunk_id for chunk in chunks])
+        return [record_replies.passage_reply(chunk, self.zone, entries.get(chunk.chunk_id)) for chunk in chunks]
 
     def thread(self, thread_id: str, limit: int = 50, after: str | None = None) -> record_replies.ThreadReply:
         """The records of a thread, newest first, with or without `thread:` before its id. Raises UnknownRef."""

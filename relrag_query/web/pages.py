@@ -296,7 +296,7 @@ class Pages:
                 what = "what this link cites was deleted or forgotten since" if asset_id else _NO_PASSAGE
                 raise UnknownRef(what)
             record = archive.record(chunk.asset_id)
-            passage = record_replies.passage_reply(chunk, self._service.zone)
+            passage = record_replies.passage_reply(chunk, self._service.zone, None)
             pictured = record is not None and chunk.page_number is not None and originals.has_pages(record)
             redacted = archive.settings.pii_redaction_enabled
             return {"passage": passage, "pictured": pictured, "redacted": redacted, "in_record": record is not None}

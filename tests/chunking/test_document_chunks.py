@@ -20,7 +20,8 @@ LIMIT = 32
 def records(*given_: Record) -> pa.Table:
     for record in given_:
         record.asset_id = record.asset_id or f"document:{record.source_id}"
-        record.source, record.kind, record.rag_source_type = "notes", "document", "documentation"
+        record.source, record.kind = "notes", "document"
+        record.rag_source_type = record.rag_source_type or "documentation"
     return to_table(list(given_), Record)
 
 
@@ -126,6 +127,29 @@ def test_passages_share_asset_and_group_and_have_ids_of_their_own() -> None:
         ("document:a", "document:a", 5)
     }
     assert len({row["chunk_id"] for row in rows}) == 5
+
+
+@pytest.mark.requirement("S3-9", "S3-10", "S3-14", "S3-17")
+@pytest.mark.parametrize(
+    ("fields", "apart", "count", "indexes", "totals"),
+    [
+        ({"rag_source_type": "email", "total_siblings": 2}, "", 10, [0, 1, 2, 3, 4], [2] * 5),
+        ({"rag_source_type": "email", "total_siblings": 0}, "Jana", 10, [0, 1, 2, 3, 4, None], [0] * 6),
+        ({"rag_source_type": "email", "total_siblings": 0}, "Jana", 1, [None, None], [0, 0]),
+        ({"rag_source_type": "meeting_transcript"}, "", 10, [0, 1, 2, 3, 4], [5] * 5),
+        ({"rag_source_type": "meeting_transcript"}, "", 1, [None], [None]),
+        ({"rag_source_type": "email_attachment", "index_in_parent": 1, "total_siblings": 2}, "", 10, [1] * 5, [2] * 5),
+        ({"rag_source_type": "documentation"}, "", 10, [None] * 5, [None] * 5),
+    ],
+)
+def test_the_passages_of_a_long_mail_or_meeting_are_its_parts(
+    fields: dict[str, Any], apart: str, count: int, indexes: list[int | None], totals: list[int | None]
+) -> None:
+    """A mail's siblings are its attachments, a meeting's are its parts; a signature is no part."""
+    extra = {"apart": {"signature": apart}} if apart else {}
+    rows = chunks(Record("a", " ".join(map(sentence, range(count))), extra=extra, **fields))
+    assert [row["index_in_parent"] for row in rows] == indexes
+    assert [row["total_siblings"] for row in rows] == totals
 
 
 @pytest.mark.requirement("S1-7")

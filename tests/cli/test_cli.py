@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import typer
 
 from docs.generate import every_command
 from relrag_query import cli
+from relrag_query.archive import Archive
 from relrag_query.cli.commands import ask as ask_command
 from tests.cases import cases
 from tests.query_hits import publish, record
@@ -184,6 +186,25 @@ def test_show_and_thread_print_json(
     }
     thread = json.loads(run(capsys, monkeypatch, "thread", "gmail:p1", "--json", "-c", str(config))[1])
     assert (thread["thread_id"], [one["asset_id"] for one in thread["records"]]) == ("t", ["gmail:p1"])
+
+
+@pytest.mark.requirement("S3-1", "S3-4")
+def test_show_gives_the_payload_of_a_passage_with_its_time_and_points(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Archive.open(config) as archive:
+        (passage,) = archive.chunks_of("gmail:p1/0")
+        published = archive.generation.manifest["published_at"]
+    ref = f"chunk:{passage.chunk_id}"
+    (shown,) = json.loads(run(capsys, monkeypatch, "show", ref, "--json", "-c", str(config))[1])["passages"]
+    at = datetime.fromisoformat(published).timestamp()
+    # the clock is read before the catalog is built, and again behind it
+    assert at - 60 <= datetime.fromisoformat(shown["created_at"]).timestamp() <= at
+    assert shown["vector_store_ids"] == [passage.chunk_id], "within the process a passage is its point"
+    universal = ("parent_asset_id", "parent_ref", "index_in_parent", "content_type", "chunk_index", "chunk_count")
+    assert [shown[field] for field in universal] == ["gmail:p1", passage.parent_ref, 0, passage.content_type, 0, 1]
+    record = json.loads(run(capsys, monkeypatch, "show", "gmail:p1/0", "--json", "-c", str(config))[1])["record"]
+    assert record["vector_store_ids"] == [passage.chunk_id]
 
 
 COMMANDS = dict(every_command(typer.main.get_command(cli.app)))  # type: ignore[arg-type]

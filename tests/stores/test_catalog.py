@@ -166,7 +166,7 @@ def test_the_first_source_wins_and_the_losers_rows_go_with_its_record(tmp_path: 
             [PersonMention("takeout/2025-01", both, 3), PersonMention("api/2024-12", both, 4)],
         ),
     )
-    assert rows(path, "SELECT * FROM person_assets") == [
+    assert rows(path, "SELECT * EXCLUDE (created_at) FROM person_assets") == [
         (1, "", both, "sender", 1.0, "takeout/2025-01"),
         (3, "", both, "mentioned", 0.9, "takeout/2025-01"),
     ]
@@ -280,6 +280,71 @@ def test_an_edge_keeps_the_time_of_its_first_publication(tmp_path: Path) -> None
         ("gmail:a", datetime(2025, 1, 20, 12)),  # noqa: DTZ001 - the column is UTC without a zone
         ("gmail:b", datetime(2025, 2, 1)),  # noqa: DTZ001
     ]
+
+
+TIMES = {
+    "person_assets": "SELECT asset_ref, role, created_at FROM person_assets ORDER BY ALL",
+    "chunks": "SELECT chunk_id, text, created_at FROM chunks ORDER BY ALL",
+}
+
+
+@pytest.mark.requirement("S0-2")
+@pytest.mark.requirement("S3-1")
+@pytest.mark.parametrize("on_top", [False, True])
+def test_a_passage_and_a_part_in_a_record_keep_the_time_of_their_first_publication(
+    tmp_path: Path, on_top: bool
+) -> None:
+    """Whether the catalog is built whole or on top: also where the text changes, and the month of the record."""
+    first, second, third = (tmp_path / name for name in ("1", "2", "3"))
+    for folder in (first, second, third):
+        folder.mkdir()
+
+    def month(folder: Path, number: str, texts: dict[str, str]) -> dict[str, Any]:
+        refs = [f"mail:{name}" for name in texts]
+        given: Rows = {
+            ("records", "mail", number): [record(ref) for ref in refs],
+            ("chunks", "mail", number): [chunk(name, f"mail:{name}", text=text) for name, text in texts.items()],
+            ("identifiers", "mail", number): [
+                Identifier(ref, "sender", "name", "Alex", "k", entry="a") for ref in refs
+            ],
+        }
+        whole = people(
+            folder, [PersonEntry("mail", "a", -1, 1)], [PersonMention(f"mail/{number}", ref, 2) for ref in refs]
+        )
+        return {"given": given, "whole": whole}
+
+    def on(path: Path) -> dict[str, Any]:
+        return {"replaced": ["mail/2025-01", "mail/2025-02"], "previous": path} if on_top else {"previous": path}
+
+    base, _ = build(first, **month(first, "2025-01", {"old": "text"}))
+    if on_top:
+        (second / catalog.BASE).hardlink_to(base)
+        (third / catalog.BASE).hardlink_to(base)
+    later, _ = build(second, **month(second, "2025-01", {"old": "another", "new": "text"}), at=LATER, **on(base))
+    moved, _ = build(
+        third,
+        **month(third, "2025-02", {"old": "another", "new": "text"}),
+        at=datetime(2025, 3, 1, tzinfo=UTC),
+        **on(later),
+    )
+    then, now = (time.replace(tzinfo=None) for time in (AT, LATER))
+    if on_top:  # 2025-01 is again what the base has of it
+        fourth = tmp_path / "4"
+        fourth.mkdir()
+        (fourth / catalog.BASE).hardlink_to(base)
+        options = {"replaced": ["mail/2025-02"], "previous": later}
+        left, _ = build(
+            fourth, **month(fourth, "2025-02", {"new": "text"}), at=datetime(2025, 3, 1, tzinfo=UTC), **options
+        )
+        assert rows(left, TIMES["chunks"]) == [("new", "text", now)]
+    for path in (later, moved):
+        assert rows(path, TIMES["chunks"]) == [("new", "text", now), ("old", "another", then)]
+        assert rows(path, TIMES["person_assets"]) == [
+            ("mail:new", "mentioned", now),
+            ("mail:new", "sender", now),
+            ("mail:old", "mentioned", then),
+            ("mail:old", "sender", then),
+        ]
 
 
 @pytest.mark.requirement("S0-1")

@@ -213,11 +213,11 @@ def _universal(fields: Mapping[str, Any], type_: str, asset_id: str, parent: str
 
 
 def _content_type(fields: Mapping[str, Any], type_: str) -> Any:
-    """The MIME type that a point states; that of HTML for a mail without one."""
+    """The MIME type that a point states, or what one with a rag_source_type states; HTML for a mail without one."""
     if mime := first_of(fields, "mime_type", "attachment_mime_type", "audio_format", "file_type"):
         return mime
     content_type = fields.get("content_type")
-    if content_type and "/" in str(content_type):
+    if content_type and ("/" in str(content_type) or first_of(fields, "rag_source_type")):
         return content_type
     return "text/html" if type_ == MAIL else None
 

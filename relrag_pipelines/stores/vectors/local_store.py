@@ -145,6 +145,12 @@ class _EdgeStore:
         points, _ = self._shard.scroll(ScrollRequest(limit=limit, filter=_filter(where), with_payload=False))
         return [str(point.id) for point in points]
 
+    def point_ids(self, chunk_ids: Collection[str]) -> dict[str, str]:
+        if not chunk_ids:
+            return {}
+        points = self.fetch_ids(ChunkFilter(chunk_ids=tuple(chunk_ids)), len(chunk_ids))
+        return dict(zip(points, points, strict=True))
+
     def count(self, where: ChunkFilter = ANYWHERE) -> int:
         return self._shard.count(CountRequest(filter=_filter(where)))
 

@@ -100,6 +100,10 @@ class VectorStore(Protocol):
         """Passages that meet the conditions, in the order of their ids; of more than `limit` always the same ones."""
         ...
 
+    def point_ids(self, chunk_ids: Collection[str]) -> dict[str, str]:
+        """The id of the point of each of these passages that is in the store."""
+        ...
+
     def count(self, where: ChunkFilter = ANYWHERE) -> int:
         """How many passages meet the conditions."""
         ...

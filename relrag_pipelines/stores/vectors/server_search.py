@@ -68,6 +68,16 @@ class ServerStore:
         points, _ = self._server.ask(lambda client: client.scroll(name, within, limit=limit, with_payload=[CHUNK]))
         return sorted(_chunk(point) for point in points)
 
+    def point_ids(self, chunk_ids: Collection[str]) -> dict[str, str]:
+        """See VectorStore."""
+        if not chunk_ids:
+            return {}
+        within, size = _filter(ChunkFilter(chunk_ids=tuple(chunk_ids)), self._collection), len(chunk_ids)
+        points, _ = self._server.ask(
+            lambda client: client.scroll(self._collection.name, within, limit=size, with_payload=[CHUNK])
+        )
+        return {_chunk(point): str(point.id) for point in points}
+
     def count(self, where: ChunkFilter = ANYWHERE) -> int:
         """See VectorStore."""
         within, name = _filter(where, self._collection), self._collection.name

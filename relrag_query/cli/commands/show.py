@@ -98,7 +98,7 @@ def thread(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bo
         members = archive.thread(name, limit)
         records = [archive.record(member.asset_ref) for member in reversed(members)]
         if as_json and members:
-            return print_json({"thread_id": name, "records": _replies(records, zone)})
+            return print_json({"thread_id": name, "records": _replies(records, zone, archive)})
     if not members:
         raise ArchiveError(f'the archive has no thread named "{name}"; `relrag show` names the thread of a record')
     if len(members) == limit:
@@ -122,11 +122,12 @@ def _print_member(record: Record, zone: ZoneInfo) -> None:
     print(safe(textwrap.indent(record.text.strip(), "    ")) + "\n")
 
 
-def _replies(records: Iterable[Record | None], zone: ZoneInfo) -> list[dict[str, Any]]:
+def _replies(records: Iterable[Record | None], zone: ZoneInfo, archive: Archive) -> list[dict[str, Any]]:
     """The records as the API gives them."""
     from relrag_query.service.record_replies import record_reply
 
-    return [record_reply(record, zone).model_dump(mode="json", by_alias=True) for record in records if record]
+    replies = [record_reply(record, zone, archive.index_entries([record.asset_id])) for record in records if record]
+    return [reply.model_dump(mode="json", by_alias=True) for reply in replies]
 
 
 def _is_attachment(record: Record) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from relrag_pipelines.records import Chunk
+from relrag_pipelines.sources import record_type
 from relrag_pipelines.stores import neighbors
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
@@ -118,8 +119,13 @@ def _seeds(results: list[Hit], context: QueryContext) -> list[Hit]:
     if time and time.relative:
         seeds = [hit for hit in seeds if hit.in_time]
     if QueryIntent.ASSET_ATTACHMENT in context.question.intents:
-        seeds = [hit for hit in seeds if hit.chunk.index_in_parent is not None] or seeds
+        seeds = [hit for hit in seeds if _is_attached(hit.chunk)] or seeds
     return sorted(_near_best(seeds), key=lambda hit: hit.chunk.asset_id not in context.question.assets)[:_MAX_SEEDS]
+
+
+def _is_attached(chunk: Chunk) -> bool:
+    """Whether a passage is of what another record contains, and not itself a part of a long mail or meeting."""
+    return chunk.index_in_parent is not None and not record_type(chunk.rag_source_type).passages_are_parts
 
 
 def _near_best(hits: list[Hit]) -> list[Hit]:

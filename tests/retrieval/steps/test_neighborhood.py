@@ -10,9 +10,11 @@ import pytest
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.show import show
 from relrag_query.cli.render import answer_text
+from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.question_reader import Filters
+from relrag_query.retrieval.steps import neighborhood
 from relrag_query.retrieval.steps.neighborhood import REFERENCE, expand_asset_neighborhood
 from relrag_query.steps import SEARCH
 from tests.cases import cases
@@ -166,3 +168,25 @@ def test_of_a_thread_what_fits_the_question_comes_though_it_is_not_among_the_new
     assert "gmail:t0" not in {
         hit.chunk.asset_id for hit in expand_asset_neighborhood(hits, slate, expand_threads=False)
     }
+
+
+def test_a_part_of_a_long_mail_is_not_attached(tmp_path: Path) -> None:
+    """A question about an attachment follows the attachment, and the mail that comes next may be a long one."""
+    mail = {"thread_id": "t", "rag_source_type": "email"}
+    long = record("gmail:b", "The kiln is hot. The kiln is old.", "2025-01-12T08:00:00Z", total_siblings=1, **mail)
+    file = record(
+        "gmail:b:0", "The kiln manual", "2025-01-12T08:00:00Z", parent_asset_id="gmail:b", index_in_parent=0,
+        thread_id="t", rag_source_type="email_attachment",
+    )  # fmt: skip
+    parts = [
+        replace(part, index_in_parent=part.chunk_index) for part in passages(long, ["The kiln is hot.", "It is old."])
+    ]
+    first = record("gmail:a", "Is the kiln hot?", "2025-01-11T08:00:00Z", **mail)
+    config = publish(tmp_path, [first, long, file], [*passages(first), *parts, *passages(file)])
+    with Archive.open(config) as opened:
+        context = opened._context(opened._catalog, "the attachment about the kiln", Filters(), 8)
+        hits = run(SEARCH, context)
+        assert {hit.chunk.asset_id for hit in hits} >= {"gmail:b", "gmail:b:0"}
+        assert [hit.chunk.asset_id for hit in neighborhood._seeds(hits, context)] == ["gmail:b:0"]
+        later = catalog_reader.following_chunks(opened._catalog, "t", first.ts or 0, 5)
+        assert [(chunk.asset_id, chunk.chunk_index) for chunk in later] == [("gmail:b", 0)]

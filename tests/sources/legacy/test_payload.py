@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from relrag_pipelines.legacy.backfill import universal
+from relrag_pipelines.sources import legacy
 from relrag_pipelines.sources.legacy.payload import GRAPH_FIELDS, PointFields, parse
 from tests import legacy_collection as older
 from tests.cases import cases
@@ -48,6 +49,151 @@ def test_a_part_of_a_mail_names_its_mail(payload: dict[str, Any], parent: str | 
 def test_the_type_of_an_older_message_stays(written: str, type_: str) -> None:
     found = read(ragSourceType=written, text="The kiln is hot.", **{"from": "Dana Levi"})
     assert (found.type, found.universal["from"]) == (type_, "Dana Levi")
+
+
+KEPT = {"client_id": "acme", "project_id": "atlas", "source_uri": "origin://1"}
+WRITTEN = {
+    "clientId": "acme",
+    "projectId": "atlas",
+    "sourceUri": "origin://1",
+    "summary": "The text.",
+    "createdAt": "2025-01-11T09:00:00Z",
+    "chunkId": 0,
+    "chunkOf": 1,
+    "vectorStoreIds": ["v1"],
+    "from": "Jan Novák",
+    "timestamp": "2025-01-10T14:48:00Z",
+}
+EVERY_FIELD: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    (
+        {
+            "ragSourceType": "CODE",
+            "language": "kotlin",
+            "packageName": "com.acme",
+            "className": "UserService",
+            "parentClass": "Service",
+            "methodName": "authenticate",
+            "lineStart": 10,
+            "lineEnd": 24,
+            "symbolName": "UserService.authenticate",
+            "joernNodeId": "4711",
+            "safetyTags": ["auth", "jwt"],
+            "parentRef": "com.acme.UserService",
+            "indexInParent": 1,
+            "totalSiblings": 3,
+            "contentType": "kotlin",
+            "fileName": "src/UserService.kt",
+            "branch": "main",
+        },
+        {
+            "rag_source_type": "code",
+            "language": "kotlin",
+            "parent_ref": "com.acme.UserService",
+            "index_in_parent": 1,
+            "total_siblings": 3,
+            "content_type": "kotlin",
+            "file_name": "src/UserService.kt",
+            "extra": {
+                "package_name": "com.acme",
+                "class_name": "UserService",
+                "parent_class": "Service",
+                "method_name": "authenticate",
+                "line_start": 10,
+                "line_end": 24,
+                "branch": "main",
+                "symbol_name": "UserService.authenticate",
+                "joern_node_id": "4711",
+                "safety_tags": ["auth", "jwt"],
+            },
+        },
+    ),
+    (
+        {
+            "ragSourceType": "GIT_HISTORY",
+            "gitCommitHash": "a3b2c1d8",
+            "branch": "main",
+            "subject": "Fix it",
+            "archivedAt": "2025-02-01T00:00:00Z",
+            "parentRef": "a3b2c1d8",
+            "contentType": "git-commit",
+        },
+        {
+            "rag_source_type": "git_history",
+            "subject": "Fix it",
+            "parent_ref": "a3b2c1d8",
+            "content_type": "git-commit",
+            "extra": {"git_commit_hash": "a3b2c1d8", "branch": "main", "archived_at": "2025-02-01T00:00:00Z"},
+        },
+    ),
+    (
+        {
+            "ragSourceType": "EMAIL",
+            "subject": "Invoice",
+            "parentRef": "m1@x",
+            "totalSiblings": 1,
+            "contentType": "text/html",
+            "archivedAt": "2025-02-01T00:00:00Z",
+        },
+        {
+            "rag_source_type": "email",
+            "subject": "Invoice",
+            "parent_ref": "m1@x",
+            "total_siblings": 1,
+            "content_type": "text/html",
+            "extra": {"archived_at": "2025-02-01T00:00:00Z"},
+        },
+    ),
+    (
+        {
+            "ragSourceType": "EMAIL_ATTACHMENT",
+            "subject": "Invoice",
+            "parentRef": "m1@x",
+            "indexInParent": 0,
+            "totalSiblings": 1,
+            "contentType": "application/pdf",
+            "fileName": "invoice.pdf",
+        },
+        {
+            "rag_source_type": "email_attachment",
+            "subject": "Invoice",
+            "parent_ref": "m1@x",
+            "index_in_parent": 0,
+            "total_siblings": 1,
+            "content_type": "application/pdf",
+            "file_name": "invoice.pdf",
+            "extra": {},
+        },
+    ),
+    (
+        {
+            "ragSourceType": "MEETING_TRANSCRIPT",
+            "subject": "Review",
+            "parentRef": "meeting-review.txt",
+            "indexInParent": 2,
+            "totalSiblings": 5,
+            "contentType": "meeting-transcript",
+            "fileName": "review.txt",
+        },
+        {
+            "rag_source_type": "meeting_transcript",
+            "subject": "Review",
+            "parent_ref": "meeting-review.txt",
+            "index_in_parent": 2,
+            "total_siblings": 5,
+            "content_type": "meeting-transcript",
+            "file_name": "review.txt",
+            "extra": {},
+        },
+    ),
+]
+
+
+@pytest.mark.requirement("S3-1", "S3-2", "S3-3")
+@pytest.mark.parametrize(("written", "fields"), EVERY_FIELD, ids=lambda row: row.get("ragSourceType", ""))
+def test_a_record_of_each_kind_keeps_every_field_of_the_seed(written: dict[str, Any], fields: dict[str, Any]) -> None:
+    record = legacy._record([read(**WRITTEN, **written)], "points#7")
+    wanted = KEPT | {"text": "The text.", "from_": "Jan Novák", "ts": 1736520480} | fields
+    assert {name: getattr(record, name) for name in wanted} == wanted
 
 
 @pytest.mark.requirement("S2-6")

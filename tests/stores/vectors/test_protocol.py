@@ -195,6 +195,23 @@ def test_extend_leaves_the_earlier_generation_as_it_was(folder: Path, place: Pla
     assert vector_store.missing_parts(new) == vector_store.missing_parts(folder) == ""
 
 
+@pytest.mark.requirement("S3-4")
+def test_the_points_of_passages_are_those_of_the_generation(folder: Path, place: Place) -> None:
+    """In the process a passage is its point; on a server its id is of the generation that added it."""
+    new = folder.with_name("new")
+    moved = [{**rows()[1], "source": "moved"}]
+    vector_store.extend(folder, new, batches(moved, [at(10)]), [name(0), name(1)], generation=2)
+
+    def point(number: int, generation: int) -> str:
+        return str(uuid.uuid5(uuid.UUID(name(number)), str(generation))) if place(1) else name(number)
+
+    asked = [name(number) for number in (0, 1, 2, 9)]
+    with closing(vector_store.open(folder)) as old, closing(vector_store.open(new)) as store:
+        assert store.point_ids(asked) == {name(1): point(1, 2), name(2): point(2, 1)}
+        assert old.point_ids(asked) == {name(number): point(number, 1) for number in range(3)}
+        assert store.point_ids([]) == {}
+
+
 def test_a_killed_extension_is_taken_back_by_the_next(folder: Path, place: Place) -> None:
     """What it added and marked for a generation that never was is not there in the one that gets its number."""
     lost, new = folder.with_name("lost"), folder.with_name("new")
