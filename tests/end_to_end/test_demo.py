@@ -16,7 +16,9 @@ from relrag_query.archive import Archive
 from relrag_query.cli.commands import sync as commands
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.evaluation import question_sets
+from relrag_query.mcp import server as mcp_server
 from relrag_query.results import Answer, CitedSource
+from relrag_query.service import Service
 from tests import ROOT, demo_archive
 
 ANSWERS, QUESTIONS = demo_archive.ANSWERS, demo_archive.QUESTIONS
@@ -128,6 +130,42 @@ def test_the_call_is_related_to_its_passages_and_its_recording(archive: Archive)
     assert {("chunk_of", "in", f"chunk:{one.chunk_id}") for one in passages} == edges - {
         ("transcript_of", "out", audio)
     }
+
+
+FETCHED = [
+    ("sanitární čerpadlo", "mail", "type=email;", "type=email", "neighbors", "asset_id", "gmail:mail-pump-invoice:0"),
+    (
+        "sanitární čerpadlo",
+        "mail",
+        "type=attachment[0]:",
+        "type=attachment",
+        "show",
+        "parent_asset_id",
+        "Posíláme fakturu",
+    ),
+    ("authorization bug", "commits", "type=commit;", "type=commit", "neighbors", "asset_id", "mail-jan-authorization"),
+    ("architecture review", "meetings", "type=meeting;", "any type", "show", "asset_id", "user service"),
+    ("INV-1187 VAT wrong", "whatsapp", "type=whatsapp;", "message of a chat", "thread", "thread_id", "Morning!"),
+    ("authenticate a user", "code", "type=code;", "type=code", "show", "asset_id", "authenticate("),
+]
+"""search, source, what the line begins with; what the instructions call that type, their tool and its argument; what
+the reply holds"""
+
+
+@pytest.mark.requirement("S3-27")
+@pytest.mark.parametrize(("words", "source", "line", "type_", "tool", "argument", "holds"), FETCHED)
+def test_a_line_tells_the_tool_that_fetches_the_original(
+    archive: Archive, words: str, source: str, line: str, type_: str, tool: str, argument: str, holds: str
+) -> None:
+    rules = mcp_server.INSTRUCTIONS.split("\n- ")[1:]
+    assert any(type_ in rule and f"`{tool}` with `{argument}`" in rule for rule in rules)
+    with Service.open(archive.settings.home_path.parent / "relrag.toml") as service:
+        reply = mcp_server.call_tool(service, "search", {"query": words, "sources": [source]}).structured_content
+        hit = next(hit for hit in reply["hits"] if hit["line"].startswith(line))
+        arguments = {argument if tool == "thread" else "ref": hit[argument]}
+        original = mcp_server.call_tool(service, tool, arguments)
+    assert not original.is_error
+    assert holds in json.dumps(original.structured_content, ensure_ascii=False)
 
 
 NUMBER, FILE = (0.8, "the same number in both"), (1.0, "the same file in both")
