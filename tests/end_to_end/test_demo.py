@@ -98,6 +98,15 @@ def test_the_corrected_mail_is_quoted_instead_of_the_one_that_it_replaces(archiv
     assert not any("8,400₪ including VAT, thirty days" in quote.text for quote in answer.quotes)
 
 
+@pytest.mark.requirement("S0-107")
+def test_what_was_agreed_on_the_call_is_quoted_beside_the_current_invoice(archive: Archive) -> None:
+    """Not the first words about the invoice, but where the call last repeats what the mail says."""
+    chat, mail, call = archive.ask(QUESTIONS["invoice"]["question"]).quotes
+    assert "INV-1187 is 8,400₪, VAT wrong" in chat.text
+    assert "The total is 7,980₪ including VAT" in mail.text
+    assert "Alex Rubin: Agreed. 7,980 by 31 January." in call.text
+
+
 @pytest.mark.requirement("S3-19", "S3-22")
 def test_the_lines_of_the_pump_are_those_of_the_seed(archive: Archive) -> None:
     answer = archive.ask(QUESTIONS["pump"]["question"])
@@ -300,7 +309,7 @@ def test_a_question_about_people_is_answered_by_what_is_known_of_them(archive: A
     assert known <= references(answer)
     for words in question["answer_has"]:
         assert words in answer.text
-    others = [one for one in question["sources"] if one["source"] in ("mail", "calls", "whatsapp")]
+    others = [one for one in question["sources"] if one["source"] != "people"]
     assert [one for one in others if not has_source(answer, one)] == []
     scores = {(one.hit.source == "entity_store", one.hit.display_score) for one in answer.sources}
     assert scores <= {(True, 1.0), (False, 0.85)}
