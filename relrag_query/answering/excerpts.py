@@ -23,7 +23,9 @@ from relrag_query.retrieval.term_coverage import tokens
 from relrag_query.understanding.intent import Form
 
 Confidence = Literal["sure", "unsure", "none"]
-Candidates, Ranked, Spans = Sequence[Candidate], Sequence[RankedCandidate], Sequence[QuotableSpan]
+Candidates = Sequence[Candidate]
+Ranked = Sequence[RankedCandidate]
+Spans = Sequence[QuotableSpan]
 
 MAX_EXCERPTS = 3
 MAX_COURSE = 6
