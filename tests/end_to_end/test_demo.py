@@ -9,6 +9,7 @@ from typing import Any
 import pypdfium2
 import pytest
 
+from docs import seeds
 from relrag_pipelines.links import generate_asset_id
 from relrag_pipelines.stores import vector_store
 from relrag_query import exploration
@@ -96,6 +97,15 @@ def test_the_corrected_mail_is_quoted_instead_of_the_one_that_it_replaces(archiv
     answer = archive.ask(QUESTIONS["invoice"]["question"])
     assert sum("The total is 7,980₪" in quote.text for quote in answer.quotes) == 1
     assert not any("8,400₪ including VAT, thirty days" in quote.text for quote in answer.quotes)
+
+
+@pytest.mark.requirement("S0-107", "S0-108", "S0-109", "S1-14", "S2-25", "S2-27", "S3-22", "S3-23", "S3-24", "S4-15")
+def test_the_page_of_the_seeds_is_what_relrag_prints(archive: Archive) -> None:
+    """Sources, first excerpts and their length, of every row of the demo: `make seeds` writes it again."""
+    printed = seeds.page(archive.settings.home_path.parent / "relrag.toml")
+    assert printed == seeds.PAGE.read_text(encoding="utf-8")
+    flow_1 = printed.split("## Seed 0, flow 1")[1].split("```")[1].splitlines()
+    assert len(flow_1) - 3 <= 24  # without its fence and the question
 
 
 @pytest.mark.requirement("S0-107")
