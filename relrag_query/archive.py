@@ -41,8 +41,15 @@ from relrag_query.retrieval import catalog_reader, client_generation, redacted_v
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
-from relrag_query.retrieval.question_length import NOTICE, shorten, shorten_all
-from relrag_query.retrieval.question_reader import DateLike, Filters, read_question, redact_question
+from relrag_query.retrieval.question_length import NOTICE, shorten, shorten_all, valid_text
+from relrag_query.retrieval.question_reader import (
+    DateLike,
+    Filters,
+    Infer,
+    read_question,
+    redact_question,
+    rules_decide,
+)
 from relrag_query.retrieval.question_vectors import QuestionVectors
 from relrag_query.retrieval.term_coverage import Frequencies, tokens
 from relrag_query.understanding.intent import Expansion
@@ -136,6 +143,7 @@ class Archive:
         query itself only puts what lies within it first. A smaller `limit` gives the first of the same hits.
         """
         shown = self.settings.search_limit if limit is None else limit
+        query = valid_text(query)
         words = shorten(query)
         with self._reading() as connection:
             context = self._context(connection, words, Filters(sources, kinds, since, until, person), shown)
@@ -161,6 +169,7 @@ class Archive:
         model answers, `on_text` is called with each piece as it is written.
         """
         candidates = max(limit or 0, 3 * self.settings.search_limit)
+        question = valid_text(question)
         words, earlier = shorten_all(question, follows)
         cut = "" if words == question else NOTICE
         with self._reading() as connection:
@@ -169,7 +178,9 @@ class Archive:
             context = self._context(connection, words, limits, candidates, earlier, people)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             if earlier:
-                asked_before = self._context(connection, earlier[0], limits, candidates, earlier[1:], people)
+                asked_before = self._context(
+                    connection, earlier[0], limits, candidates, earlier[1:], people, infer=rules_decide
+                )
                 asked_before.excluded_labels = context.excluded_labels
                 context.matter = pipeline.matter(asked_before)
             answer = pipeline.ask(context, limit, on_text, ArchivePeople(people, connection), self._reader())
@@ -353,13 +364,17 @@ class Archive:
         limit: int,
         follows: Sequence[str] = (),
         people: People | None = None,
+        infer: Infer | None = None,
     ) -> QueryContext:
-        """The context of a question; with `people`, those whom it names are known."""
+        """The context of a question; with `people`, those whom it names are known.
+
+        Its intents are those of `infer`, else of the configured model.
+        """
         named = self._people_asked_about(question, follows, people) if people else PeopleInQuestion()
         persons = people.by_id(named.named).values() if people else ()
         context = read_question(
             question, self.settings, self._vectors, connection, self._counted(connection), self._questions.embed,
-            filters, infer=functools.partial(intent_model.infer, settings=self.settings), follows=follows,
+            filters, infer=infer or functools.partial(intent_model.infer, settings=self.settings), follows=follows,
             people=named, wordings=wordings.wordings(persons), limit=limit,
         )  # fmt: skip
         context.passage_count = self.generation.manifest["counts"]["chunks"]

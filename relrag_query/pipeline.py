@@ -308,7 +308,7 @@ def _excerpts(context: QueryContext, hits: list[Hit], limit: int) -> tuple[Excer
         )
     if context.settings.answerer == "extractive":
         return evidence, []
-    first = ranking.ranked[: budget.MAX_PASSAGES]
+    first = ranking.by_passage[: budget.MAX_PASSAGES]
     return evidence, [excerpts.excerpt_of(option, quotes, scorer) for option in first]
 
 

@@ -32,13 +32,14 @@ passages for 48 %"""
 SENTENCES = 2
 """candidates of each passage that are compared; each takes some milliseconds"""
 LISTED = 24
-"""candidates that are compared for a list, several of a passage"""
+"""candidates that are compared for a list: those of any question, and the best others, several of a passage"""
 MAX_MARGIN = 3.0
 """by which the best candidate leads the next at most, as a difference of scores"""
 BULK_PENALTY = 1.0
 """by which the score of what was sent to many is lower: no labelled archive holds such mails, so it is not learned"""
 MATTER_BONUS = 1.0
-"""by which the score is higher of what an earlier question led to: the labelled questions follow none"""
+"""by which the score is higher of what an earlier question led to: the labelled questions follow none. Like the
+penalty, it orders candidates and does not say how likely they answer"""
 FILE = Path(__file__).with_name("weights.json")
 _BEST_FEATURES = (
     *("near_coverage", "coverage_by_likeness", "holds_asked", "quoted_section", "asks"),
@@ -101,9 +102,12 @@ class RankedCandidate:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The best candidate of each passage, best first."""
+    """The candidates that were compared, best first."""
 
     ranked: Sequence[RankedCandidate]
+    """the best of each passage; for a list, all"""
+    by_passage: Sequence[RankedCandidate] = ()
+    """the best of each passage"""
     probability: float = 0.0
     """that the first one answers"""
     is_strong: bool = False
@@ -131,25 +135,29 @@ def rank(
     model = load(context.similarities is not None)
     rows = features.feature_rows(candidates, context)
     scores = model.first.score(rows)
-    best = np.argsort(-scores, kind="stable")[:LISTED].tolist() if each else compared_candidates(candidates, scores)
+    best = compared_candidates(candidates, scores, each=each)
     if context.similarities is not None:
         texts = [candidates[position].embedded_text for position in best]
         rows = features.with_meaning(rows, best, context.similarities(texts))
-    ranked = order([candidates[position] for position in best], rows[best], model.second, each=each)
-    confident = confidence_features(ranked, absent_terms)
+    compared = [candidates[position] for position in best]
+    by_passage = order(compared, rows[best], model.second)
+    ranked = order(compared, rows[best], model.second, each=True) if each else by_passage
+    confident = confidence_features(by_passage, model.second, absent_terms)
     probability = float(model.confidence.probability(confident[None])[0])
-    return Ranking(ranked, probability, probability >= model.strong, probability >= model.close)
+    return Ranking(ranked, by_passage, probability, probability >= model.strong, probability >= model.close)
 
 
-def compared_candidates(candidates: Sequence[Candidate], scores: Vectors) -> list[int]:
-    """Positions of the candidates that are compared by meaning: the best of the passages that come first."""
+def compared_candidates(candidates: Sequence[Candidate], scores: Vectors, *, each: bool = False) -> list[int]:
+    """Positions of those that are compared by meaning: the best of the first passages; with `each`, others too."""
+    best_first = np.argsort(-scores, kind="stable").tolist()
     by_passage: dict[int, list[int]] = {}
-    for position in np.argsort(-scores, kind="stable").tolist():
+    for position in best_first:
         by_passage.setdefault(id(candidates[position].unit.hit), []).append(position)
     passages = list(by_passage.values())
     others = sorted(passages[BY_SCORE:], key=lambda positions: candidates[positions[0]].rank)
     chosen = [*passages[:BY_SCORE], *others[:BY_SEARCH]]
-    return [position for positions in chosen for position in positions[:SENTENCES]]
+    compared = [position for positions in chosen for position in positions[:SENTENCES]]
+    return list(dict.fromkeys([*compared, *best_first]))[:LISTED] if each else compared
 
 
 def order(
@@ -177,9 +185,12 @@ def softmax(scores: Vectors) -> Vectors:
     return shares
 
 
-def confidence_features(ranked: Sequence[RankedCandidate], absent_terms: int) -> Vectors:
-    """What tells whether the first candidate answers, in the order of CONFIDENCE_FEATURES."""
-    first = ranked[0]
-    margin = first.score - ranked[1].score if len(ranked) > 1 else MAX_MARGIN
-    general = [first.score, first.share, min(margin, MAX_MARGIN), first.candidate.unit.hit.score, min(3, absent_terms)]
+def confidence_features(by_passage: Sequence[RankedCandidate], second: Regression, absent_terms: int) -> Vectors:
+    """What tells whether the first candidate answers, in the order of CONFIDENCE_FEATURES.
+
+    Scores are those of the regression alone: what bonuses lift is no likelier to answer.
+    """
+    first, scores = by_passage[0], second.score(np.stack([option.row for option in by_passage]))
+    margin = min(MAX_MARGIN, float(scores[0] - scores[1:].max())) if len(scores) > 1 else MAX_MARGIN
+    general = [scores[0], softmax(scores)[0], margin, first.candidate.unit.hit.score, min(3, absent_terms)]
     return np.asarray([*general, *(first.row[features.column(name)] for name in _BEST_FEATURES)], np.float32)

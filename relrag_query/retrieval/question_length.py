@@ -21,6 +21,11 @@ _MAX_TERMS = 64
 """words that passages are searched for and compared by"""
 
 
+def valid_text(text: str) -> str:
+    """The text with question marks for halves of surrogate pairs, which no database takes."""
+    return text.encode(errors="replace").decode()
+
+
 def shorten(question: str) -> str:
     """The beginning of a question, cut at the end of a word if possible.
 
@@ -59,6 +64,7 @@ def heaviest(terms: Sequence[Term]) -> list[Term]:
 
 
 def _beginning(text: str, limit: int) -> str:
+    text = valid_text(text)
     if len(text) <= limit:
         return text
     beginning = text[:limit]

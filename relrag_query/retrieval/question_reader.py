@@ -43,6 +43,8 @@ DateLike = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
 
 
+Infer = Callable[[str], tuple[list[QueryIntent], str]]
+"""a redacted question -> its intents as a language model reads them, none where rules decide, and a trace line"""
 _YEAR = 365 * 86_400
 """seconds"""
 
@@ -59,6 +61,11 @@ class Filters:
     """a name, an alias or a number"""
 
 
+def rules_decide(redacted: str) -> tuple[list[QueryIntent], str]:
+    """No intents of a language model: those by rules are taken."""
+    return [], ""
+
+
 def read_question(
     question: str,
     settings: Settings,
@@ -68,7 +75,7 @@ def read_question(
     embed: Callable[[str], tuple[Vectors | None, str]],
     filters: Filters,
     *,
-    infer: Callable[[str], tuple[list[QueryIntent], str]] = lambda redacted: ([], ""),
+    infer: Infer,
     follows: Sequence[str] = (),
     people: PeopleInQuestion,
     wordings: Callable[[str], Collection[str]] = lambda word: (),
@@ -79,13 +86,13 @@ def read_question(
     A question that `follows` others means their time and channel where it names none, and their words beside its own.
     `people` are the people whom it names; `wordings` gives how else a word of it may be put. `embed` gives the
     vector of a redacted question, or why it has none.
-    `infer` gives its intents as a language model reads them, none where rules are to decide, and a line for the trace.
+    `infer` gives its intents as a language model reads them.
     Raises ArchiveError where a kind is unknown or the limits leave nothing, SettingsError where a source is unknown,
     WhenError where a date is none.
     """
     zone = ZoneInfo(settings.timezone)
     where = _limits(filters, settings, limit, zone)
-    questions = [text.encode(errors="replace").decode() for text in (question, *follows)]  # bytes, not UTF-8
+    questions = [question, *follows]
     whole = redact_question(questions[0], settings)
     assets = named_assets(whole, connection)
     inferred, trace_line = infer(whole)
@@ -213,7 +220,7 @@ def _terms(
     terms = list(first)
     for age, older in enumerate(earlier, 1):
         new = [term for term in older if not (term.light or term.is_time) and tokens.isdisjoint(term.tokens)]
-        terms += [replace(term, weight=term.weight / 2**age, adjacent=False) for term in new]
+        terms += [replace(term, weight=term.weight / 2**age, adjacent=False, is_earlier=True) for term in new]
         tokens.update(token for term in new for token in term.tokens)
     return heaviest(terms)
 

@@ -49,14 +49,18 @@ class QuestionVectors:
             text = to_entity_type(redacted)
             if not supports_language(model, text, None):
                 return None, f"{model.name} does not know the language of the question"
-            with self._once:
-                embedder = self._embedder
-            vector = embedder.query(text)
+            vector = self._vector(text)
             if model.means and self.means:
                 vector = centring.centre(vector[None], centring.model_means(model.means, "questions"))[0]
             return vector, ""
         except EmbeddingError as error:
             return None, str(error)
+
+    @functools.lru_cache(maxsize=64)  # noqa: B019 - as many as a service asks again: a follow-up, its earlier question
+    def _vector(self, text: str) -> Vectors:
+        with self._once:
+            embedder = self._embedder
+        return embedder.query(text)
 
     def similarities(self, question: str, meaning: Vectors, texts: Sequence[str]) -> Vectors:
         """Similarity of texts to a redacted question, whose vector is `meaning`; only e5 supports this.

@@ -78,6 +78,8 @@ class Term:
     """only asks, or names a record type"""
     is_time: bool = False
     """belongs to the time phrase"""
+    is_earlier: bool = False
+    """of a question that this one follows up"""
     translations: Mapping[str, float] = field(default_factory=dict)
     """tokens of its translations -> confidence, 0 to 1"""
 

@@ -88,3 +88,14 @@ def test_a_question_is_searched_by_what_it_says(
         found = archive.search("the boiler")
     assert found.intents == [QueryIntent.PERSON_HISTORY]
     assert found.trace[0] == f"intents: gpt-4.1-mini at {host(service)}; {USED}"
+
+
+def test_a_follow_up_asks_once(tmp_path: Path, service: ChatService) -> None:
+    """The intents of the earlier question choose nothing, so no model is paid for them."""
+    records = [query_hits.record("gmail:1", "The roof leaks.", "2025-01-03T08:00:00Z", rag_source_type="email")]
+    extra = f'answerer = "openai"\nanswer_url = "{service.url}/v1"\nintent_classifier = "llm"'
+    service.pieces = ["general"]
+    with Archive.open(query_hits.publish(tmp_path, records, extra=extra)) as opened:
+        opened.ask("and where?", follows=["What leaks?", "Is it old?"])
+    about = [asked for asked in service.asked if asked["messages"][0]["content"] == intent_model.INSTRUCTIONS]
+    assert [asked["messages"][1]["content"] for asked in about] == ["Question: and where?"]

@@ -138,6 +138,35 @@ def test_a_follow_up_stays_with_its_matter(
     assert after.quotes[0].sender == "Rey <r@x.example>"
 
 
+@pytest.mark.parametrize(
+    ("subject", "text", "follow_up"),
+    [
+        ("Dentist", "A visit costs 80 euros.", "and what does the dentist cost?"),
+        ("Next week", "The dentist wants 80 euros for a filling.", "and what does the dentist want for a filling?"),
+    ],
+)
+def test_a_follow_up_with_a_matter_of_its_own_leaves_the_earlier_one(
+    tmp_path: Path, subject: str, text: str, follow_up: str
+) -> None:
+    """Its words stand in a title, or two of them in one passage; each record of the roof names amounts, too."""
+    roof = ("The new roof costs 9000 euros.", "The roof is cheaper in spring, it costs 8000 euros then.")
+    records = [
+        *(
+            record(f"gmail:{day}", said, f"2025-03-0{day}T08:00:00Z", from_="Rey <r@x.example>", thread_id="a",
+                   subject="Roof", **MAIL)
+            for day, said in enumerate(roof, 1)
+        ),
+        record("gmail:9", text, "2025-01-03T08:00:00Z", from_="Ota <o@x.example>", thread_id="b", subject=subject,
+               **MAIL),
+    ]  # fmt: skip
+    with Archive.open(publish(tmp_path, records)) as opened:
+        answer = opened.ask(follow_up, follows=["How much is the new roof?"])
+        surrogates = opened.ask(follow_up, follows=["\ud800 How much is the new roof?"])
+    assert answer.quotes[0].sender == "Ota <o@x.example>"
+    assert surrogates.quotes[0].sender == "Ota <o@x.example>"
+    assert "the question names a matter of its own" in "\n".join(answer.trace)
+
+
 def test_an_item_of_a_chat_is_of_who_wrote_it_and_similar_records_are_items_each(tmp_path: Path) -> None:
     turns = [
         record("whatsapp:q", "Which things should we buy for the garden party?", "2025-01-13T18:00:00Z", from_="Dana",

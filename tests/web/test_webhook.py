@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from relrag_pipelines.settings import now
 from relrag_pipelines.sources.remote import secrets
+from relrag_query.cli.commands.doctor import examine
 from relrag_query.cli.commands.forget import forget
 from relrag_query.cli.commands.sync import sync
 from relrag_query.forgetting import ForgetRequest
@@ -114,6 +115,21 @@ def test_a_source_without_the_secret_takes_nothing(synced: Archive) -> None:
         assert send(browser, event(message)) == 401
         assert send(browser, event(message), secret="") == 401
     assert synced.texts() == ["The boiler leaks again"]
+
+
+def test_doctor_says_whether_the_key_can_be_used(synced: Archive) -> None:
+    file = secrets.webhook_file_of(synced.config.parent / "test.keys", "test", "chats")
+    assert ("ok", "`relrag serve` takes its events at /webhooks/chats") in _source_checks(synced.config)
+    file.chmod(0o640)
+    expected = f"{file} can be read by others; run: chmod 600 {file}; until then its webhook takes nothing"
+    assert ("warning", expected) in _source_checks(synced.config)
+    file.unlink()
+    assert len(_source_checks(synced.config)) == 1, "without a key the webhook is off, which is no fault"
+
+
+def _source_checks(config: Path) -> list[tuple[str, str]]:
+    """Level and finding of what `relrag doctor` checks of the source."""
+    return [(check.level, check.finding) for check in examine(config) if check.what == "source chats"]
 
 
 def test_a_forgotten_message_is_not_stored_again(synced: Archive) -> None:

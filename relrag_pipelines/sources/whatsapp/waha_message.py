@@ -69,6 +69,9 @@ def item_body(
     sender: Mapping[str, Any],
     quoted: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """The bytes of an item: a message with the names of its chat and its sender, and the message that it answers."""
+    """The bytes of an item: a message with the names of its chat and its sender, and the message that it answers.
+
+    Halves of surrogate pairs, which UTF-8 cannot hold, become question marks.
+    """
     body = {"chat": chat, "message": message, "sender": sender} | ({"quoted": quoted} if quoted else {})
-    return json.dumps(body, ensure_ascii=False, sort_keys=True).encode()
+    return json.dumps(body, ensure_ascii=False, sort_keys=True).encode(errors="replace")

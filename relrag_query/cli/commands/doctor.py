@@ -166,6 +166,7 @@ def _sources(settings: Settings) -> Iterator[CheckResult]:
             yield CheckResult("warning", what, "key and texts are sent unencrypted; use an https:// address")
         if source.is_fetched:
             yield _server(settings, source, what)
+            yield from _webhook(settings, source, what)
             continue
         yield _folder(settings, source, path, what)
 
@@ -204,6 +205,24 @@ def _server(settings: Settings, source: Source, what: str) -> CheckResult:
     except (SecretError, FetchError) as error:
         return CheckResult("problem", what, str(error))
     return CheckResult("ok", what, f"{source.host} is asked by every sync; its secret is set")
+
+
+def _webhook(settings: Settings, source: Source, what: str) -> Iterator[CheckResult]:
+    """Whether the webhook key of a source can be used, where there is one: without it the source takes no events."""
+    from relrag_pipelines.ingest.fetching import read_webhook_secret
+    from relrag_pipelines.sources import KINDS
+    from relrag_pipelines.sources.remote import secrets
+
+    file = secrets.webhook_file_of(settings.keys_path, settings.archive, source.name)
+    variable = secrets.variable_of(source.name, secrets.WEBHOOK_PREFIX)
+    if not KINDS[source.kind].webhook or not (file.exists() or variable in os.environ):
+        return
+    try:
+        read_webhook_secret(settings, source)
+    except secrets.SecretError as error:
+        yield CheckResult("warning", what, f"{error}; until then its webhook takes nothing")
+        return
+    yield CheckResult("ok", what, f"`relrag serve` takes its events at /webhooks/{source.name}")
 
 
 def _embedder(settings: Settings) -> Iterator[CheckResult]:

@@ -201,6 +201,12 @@ def test_a_name_that_changes_is_the_name_of_all_messages(config: Path, waha: Wah
     assert rows(config)["I call the plumber"]["parent_asset_id"] == rows(config)["The boiler leaks again"]["asset_id"]
 
 
+def test_half_a_surrogate_pair_becomes_a_question_mark(config: Path, waha: Waha) -> None:
+    waha.add(DANA, "3EB0A3", FEBRUARY + 180, "cut off \ud83d", DANA)
+    assert export(config) == []
+    assert set(rows(config)) >= {"The boiler leaks again", "cut off ?"}
+
+
 @pytest.mark.usefixtures("without_dagster")
 def test_a_forgotten_message_stays_away_and_its_chat_goes_on(config: Path, waha: Waha) -> None:
     waha.add(DANA, "3EB0A6", FEBRUARY + 360, "My password is sesame", DANA)
