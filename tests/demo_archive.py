@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+import os
 import shutil
 import zipfile
 from datetime import UTC, datetime
@@ -51,10 +52,14 @@ CHATS = sorted((ARCHIVE / "whatsapp").iterdir())
 def synced(folder: Path) -> Path:
     """Copies the demo into an empty folder, synced by `relrag sync` at the demo's time; its relrag.toml.
 
+    Its files are of that time too, whenever they were checked out: some documents have no other date.
     Tests of several files share the sync, which takes half a minute.
     """
     shutil.copytree(ARCHIVE, folder / "examples" / "archive")
     shutil.copy(ROOT / "relrag.toml", folder)
+    clock = datetime.fromisoformat(ANSWERS["clock"]).timestamp()
+    for file in (folder / "examples").rglob("*"):
+        os.utime(file, (clock, clock))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELRAG_NOW", ANSWERS["clock"])
         archive.do_with_indexes(patch)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from relrag_pipelines.sources import record_type
-from relrag_pipelines.text.values import ValueType
+from relrag_pipelines.text.values import ValueType, values_in
 from relrag_query.answering import superseded
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.features import SentenceScorer
@@ -23,12 +23,17 @@ from relrag_query.retrieval.term_coverage import tokens
 from relrag_query.understanding.intent import Form
 
 Confidence = Literal["sure", "unsure", "none"]
+Candidates = Sequence[Candidate]
+Ranked = Sequence[RankedCandidate]
+Spans = Sequence[QuotableSpan]
 
 MAX_EXCERPTS = 3
 MAX_COURSE = 6
 """excerpts of a question for the course of a matter, or that goes across channels"""
 _MAX_CHARACTERS = 420
 """of an excerpt: about 60 words"""
+_CHANNEL_CHARACTERS = 240
+"""the same where each channel is quoted, so that all of them are read at a glance"""
 _PAUSE = 3600
 """seconds without a message that end a burst of a chat"""
 _REPLY_SPANS = 3
@@ -116,19 +121,46 @@ def choose(
 
 
 def _course(
-    ranked: Sequence[RankedCandidate],
-    candidates: Sequence[Candidate],
-    question: SentenceScorer,
-    limit: int,
-    *,
-    across: bool,
+    ranked: Ranked, candidates: Candidates, question: SentenceScorer, limit: int, *, across: bool
 ) -> list[Excerpt]:
     """The excerpts in order of time, one a record; where a question goes `across` channels, the best of each first."""
     by_channel = [group[0] for group in _by_channel(ranked)] if across else []
     room = max(MAX_EXCERPTS, min(len(by_channel), MAX_COURSE)) if across else MAX_COURSE
     rest = [other for other in ranked if other not in by_channel]
-    chosen = _distinct([*by_channel, *rest], candidates, question, min(limit, room))
+    characters = _CHANNEL_CHARACTERS if across else _MAX_CHARACTERS
+    chosen = _distinct([*by_channel, *rest], candidates, question, min(limit, room), characters)
+    if across:
+        chosen = [_as_agreed(excerpt, chosen, ranked, candidates, question) for excerpt in chosen]
     return sorted(chosen, key=_time)
+
+
+def _as_agreed(
+    excerpt: Excerpt, chosen: Sequence[Excerpt], ranked: Ranked, candidates: Candidates, question: SentenceScorer
+) -> Excerpt:
+    """Of a recording, the excerpt where its passage last repeats most values of what other channels say.
+
+    People go through a matter before they settle it, so the first words that fit a question rarely are the outcome.
+    """
+    if not record_type(excerpt.unit.hit.chunk.rag_source_type).spoken:
+        return excerpt
+    stated = set[str]().union(*(_values(other.text) for other in chosen if other is not excerpt))
+    own = next(option for option in ranked if option.candidate.unit.hit is excerpt.unit.hit)
+    last = _last_repeating(stated, own.candidate, candidates)
+    agreed = excerpt_of(replace(own, candidate=last), candidates, question, _CHANNEL_CHARACTERS)
+    return replace(agreed, also=excerpt.also)
+
+
+def _last_repeating(values: set[str], own: Candidate, candidates: Candidates) -> Candidate:
+    """The last candidate of the passage of `own` that has most of these values; `own` if none has any."""
+    passage = [candidate for candidate in candidates if candidate.unit.hit is own.unit.hit]
+    counts = [len(values & _values(candidate.text)) for candidate in passage]
+    most = max(counts, default=0)
+    return passage[len(counts) - 1 - counts[::-1].index(most)] if most else own
+
+
+def _values(text: str) -> set[str]:
+    """The normal forms of the values of a text, whether a currency is said or not."""
+    return {value.normal for value in values_in(text)}
 
 
 def _time(excerpt: Excerpt) -> tuple[bool, int]:
@@ -176,10 +208,7 @@ def _near(ranked: Sequence[RankedCandidate], gap: float) -> list[RankedCandidate
 
 
 def _newest_first(
-    shown: Sequence[RankedCandidate],
-    ranked: Sequence[RankedCandidate],
-    candidates: Sequence[Candidate],
-    question: SentenceScorer,
+    shown: Ranked, ranked: Ranked, candidates: Candidates, question: SentenceScorer
 ) -> list[RankedCandidate]:
     """Those `shown`, each behind the one of `ranked` that supersedes it, or of all candidates the one that replies."""
     chosen: list[RankedCandidate] = []
@@ -220,14 +249,14 @@ def _by_channel(ranked: Sequence[RankedCandidate]) -> list[list[RankedCandidate]
 
 
 def _distinct(
-    ranked: Sequence[RankedCandidate], candidates: Sequence[Candidate], question: SentenceScorer, limit: int
+    ranked: Ranked, candidates: Candidates, question: SentenceScorer, limit: int, characters: int = _MAX_CHARACTERS
 ) -> list[Excerpt]:
     """One excerpt a record; what says the same as an earlier one becomes a further source of it."""
     excerpts: list[Excerpt] = []
     for option in ranked:
         if any(_same_record(option.candidate.unit, other.unit) for other in excerpts):
             continue
-        excerpt = excerpt_of(option, candidates, question)
+        excerpt = excerpt_of(option, candidates, question, characters)
         same = next((other for other in excerpts if says_same(excerpt.unit, other.unit)), None)
         if same:
             same.also.append(excerpt.unit)
@@ -256,7 +285,9 @@ def plain_tokens(text: str) -> set[str]:
     return {token for token in tokens(text) if not token.startswith("+")}
 
 
-def excerpt_of(ranked: RankedCandidate, candidates: Sequence[Candidate], question: SentenceScorer) -> Excerpt:
+def excerpt_of(
+    ranked: RankedCandidate, candidates: Candidates, question: SentenceScorer, characters: int = _MAX_CHARACTERS
+) -> Excerpt:
     """A candidate with as much of its passage as is read at a glance: what follows it, then what precedes it.
 
     Of a chat it stays within the same hours, names each sender, and ends with the reply to a question.
@@ -270,7 +301,8 @@ def excerpt_of(ranked: RankedCandidate, candidates: Sequence[Candidate], questio
     ids = {id(span) for span in core}
     units = _burst(passage, ids) if chat else _without_head(passage, candidate.unit.hit)
     positions = [position for position, unit in enumerate(units) if id(unit) in ids] or [0]
-    first, last = _extent(units, positions[0], positions[-1], expects_reply if chat else is_question)
+    asks = expects_reply if chat else is_question
+    first, last = _extent(units, positions[0], positions[-1], asks, characters)
     shown = list(units[first : last + 1])
     if chat and shown[-1].reply and all(shown[-1].reply.asset_id != unit.asset_id for unit in shown):
         shown.append(shown[-1].reply)
@@ -315,14 +347,14 @@ def _without_head(units: Sequence[QuotableSpan], hit: Hit) -> Sequence[QuotableS
     return [unit for unit in units if unit.text not in head] or units
 
 
-def _extent(units: Sequence[QuotableSpan], start: int, end: int, asks: Callable[[str], bool]) -> tuple[int, int]:
+def _extent(units: Spans, start: int, end: int, asks: Callable[[str], bool], characters: int) -> tuple[int, int]:
     """First and last span of the excerpt around those from `start` to `end`; it does not end with a question."""
     first, last = start, end
     size = sum(len(unit.text) for unit in units[start : end + 1])
     while first > 0 or last < len(units) - 1:
         forward = first == 0 or (last + 1 < len(units) and (last - first) % 3 < 2)
         size += len(units[last + 1 if forward else first - 1].text)
-        if size > _MAX_CHARACTERS:
+        if size > characters:
             break
         first, last = (first, last + 1) if forward else (first - 1, last)
     return first, _end_with_reply(units, last, asks)

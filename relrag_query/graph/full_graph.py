@@ -18,6 +18,8 @@ from relrag_query.people.indexed_person import is_number
 Connection = duckdb.DuckDBPyConnection
 _LABEL_CHARS = 80
 _PREVIEW_CHARS = 160
+_MAX_FACTS = 8
+"""largest number of facts that a person's node shows"""
 _MAX_EDGES = 20_000
 """largest number of edges between records"""
 
@@ -25,7 +27,9 @@ _TABLES = "SELECT table_name FROM information_schema.tables"
 _PERSONS = """
     SELECT p.person_id, p.name,
         (SELECT count(*) FROM person_facts f WHERE f.person_id = p.person_id),
-        (SELECT count(*) FROM person_aliases a WHERE a.person_id = p.person_id)
+        (SELECT count(*) FROM person_aliases a WHERE a.person_id = p.person_id),
+        (SELECT list(replace(predicate, '_', ' ') || ': ' || left(value, $preview) ORDER BY predicate, value)[:$facts]
+            FROM person_facts f WHERE f.person_id = p.person_id)
     FROM persons p LEFT JOIN person_assets r ON r.person_id = p.person_id
     GROUP BY ALL ORDER BY count(r.asset_ref) DESC, p.person_id LIMIT $limit
 """
@@ -76,6 +80,8 @@ class FullGraphNode(BaseModel):
     label: str
     facts_count: int | None = None
     aliases_count: int | None = None
+    facts: list[str] | None = None
+    """the first facts of a person, `birthday: 1989-10-19`; None if none is known"""
     timestamp: str | None = None
     preview: str | None = None
     x: float | None = None
@@ -115,8 +121,10 @@ def get_full_graph_data(
     if records and not persons:
         refs = [ref for (ref,) in connection.execute(_LINKED_RECORDS, {"limit": records}).fetchall()]
     nodes = [
-        FullGraphNode(id=f"person:{number}", type="person", label=name, facts_count=facts, aliases_count=aliases)
-        for number, name, facts, aliases in persons
+        FullGraphNode(
+            id=f"person:{number}", type="person", label=name, facts_count=count, aliases_count=names, facts=facts
+        )
+        for number, name, count, names, facts in persons
     ]
     edges = [GraphEdge(source=f"person:{a}", target=f"person:{b}", type=kind) for a, b, kind in relationships]
     edges += [GraphEdge(source=f"person:{number}", target=ref, type=role) for number, ref, role in roles]
@@ -147,7 +155,7 @@ def _people(
     needed = {"persons", "person_aliases", "person_facts", "person_assets", "person_relationships"}
     if not needed <= _tables(connection):  # published before there were people
         return [], [], [], {}
-    people = _rows(connection, _PERSONS, limit=persons)
+    people = _rows(connection, _PERSONS, limit=persons, preview=_PREVIEW_CHARS, facts=_MAX_FACTS)
     numbers = [person[0] for person in people]
     ((total,),) = _rows(connection, "SELECT count(*) FROM persons")
     roles = _rows(connection, _PERSON_RECORDS, persons=numbers, limit=assets)

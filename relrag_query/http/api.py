@@ -65,7 +65,7 @@ def _endpoint(operation: Operation, service: Service, limiter: RequestLimiter) -
             reply = await limiter.run(operation.call, service, parsed)
             return Response(_dump(reply, operation), media_type=_JSON)
         except Exception as error:  # noqa: BLE001  reported without private text
-            return error_response(error)
+            return error_response(error, envelope=operation.envelope)
 
     return endpoint
 

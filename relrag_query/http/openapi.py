@@ -28,6 +28,8 @@ _PROBLEM = {
         "status": {"type": "integer"},
         "detail": {"type": "string"},
         "errors": {"type": "array", "items": {"type": "object"}},
+        "data": {"type": "null", "description": "of operations whose reply has `data` and `error`"},
+        "error": {"type": "string", "description": "of these too: `detail` again"},
     },
 }
 _STATUSES = {

@@ -89,12 +89,17 @@ def wrong_fields(error: ValidationError) -> list[dict[str, str]]:
     return [{"field": ".".join(map(str, fault["loc"])), "error": fault["msg"]} for fault in error.errors()]
 
 
-def error_response(error: Exception) -> Response:
-    """The response for an error; for an invalid request it lists the wrong fields."""
+def error_response(error: Exception, *, envelope: bool = False) -> Response:
+    """The response for an error; for an invalid request it lists the wrong fields.
+
+    With `envelope` it has `data`, null, and `error`, the description.
+    """
+    status, detail = describe(error)
+    more: dict[str, object] = {}
     if isinstance(error, ValidationError):
-        detail = "the request does not fit; /api/v1/openapi.json says what does"
-        return problem(422, detail, errors=wrong_fields(error))
-    return problem(*describe(error))
+        status, detail = 422, "the request does not fit; /api/v1/openapi.json says what does"
+        more = {"errors": wrong_fields(error)}
+    return problem(status, detail, None, **more, **({"data": None, "error": detail} if envelope else {}))
 
 
 async def answer_error(_: Request, error: Exception) -> Response:

@@ -37,8 +37,13 @@ from relrag_query.service import Service
 
 INSTRUCTIONS = f"""An archive of one person's or team's chats, mail, documents, calls and code. Use `ask` for a
 question, `search` for passages, `show` for what an id names, `neighbors` for what belongs together.
-A line `type=...` says what a source is: where its text is not enough, `show` fetches the whole record by its id, of a
-mail or a message `neighbors` its attachments, replies and thread, and of a commit what refers to it.
+A line `type=...` says what a source is. Where its text is not enough, that type says which tool fetches the rest:
+- any type: `show` with `asset_id`, the whole original; of type=code the whole definition.
+- a mail (type=email) or a message of a chat: `thread` with `thread_id`, the conversation; `neighbors` with `asset_id`,
+  what is attached and what it replies to.
+- type=attachment[...]: `show` with `parent_asset_id`, its mail.
+- type=commit: `neighbors` with `asset_id`, what refers to it.
+- type=person: `person` with `asset_id`, facts, relationships and latest records.
 Cite ids of what you use. `confidence` says whether an answer is sure; say so where it is not. {DATA}"""
 _HINTS = {"": (True, False, True), "adds": (False, False, False), "changes": (False, True, True)}
 """(read-only, destructive, idempotent) by `Operation.writes`"""

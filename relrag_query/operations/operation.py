@@ -34,6 +34,8 @@ class Operation:
     for_clients: bool = False
     """whether users limited to some clients may call it"""
     streams: bool = False
+    envelope: bool = False
+    """whether its reply is `data` and `error`, of which one is null, in problems too"""
     writes: Literal["", "adds", "changes"] = ""
     """how it changes the journal, if programs may write"""
     served: Callable[[Service], bool] = lambda service: True

@@ -14,8 +14,15 @@ class ChunkRow(BaseModel):
     chunk_text: str
 
 
-class ChunksReply(BaseModel):
+class ChunkBatch(BaseModel):
     """The known passages of a batch."""
 
     chunks: list[ChunkRow]
     count: int
+
+
+class ChunksReply(BaseModel):
+    """A batch in an envelope; a problem has the same two fields, with `data` null."""
+
+    data: ChunkBatch
+    error: None = None

@@ -10,7 +10,7 @@ from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.trace_reply import TraceReply
 from relrag_query.operations import requests
 from relrag_query.operations.operation import Operation
-from relrag_query.operations.replies import ChunkRow, ChunksReply
+from relrag_query.operations.replies import ChunkBatch, ChunkRow, ChunksReply
 from relrag_query.service import GraphLimits, GraphReply, Service
 from relrag_query.service.archive_status import Status
 from relrag_query.service.graph_index_cache import CollectionsReply, CollectionStatusReply, ReportsReply
@@ -106,9 +106,10 @@ OPERATIONS = (
         "/chunks/batch",
         requests.ChunksRequest,
         ChunksReply,
-        lambda service, request: ChunksReply(**service.chunks(request.chunk_ids)),
+        lambda service, request: ChunksReply(data=ChunkBatch(**service.chunks(request.chunk_ids))),
         method="POST",
         for_clients=True,
+        envelope=True,
     ),
     Operation("chunk", "/chunk", requests.ChunkRequest, ChunkRow, _chunk, for_clients=True),
     Operation(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
 from relrag_pipelines.identity.inverse_types import INVERSE
+from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text import kinship
@@ -262,17 +264,27 @@ def _related_passages(
     """Passages about these people: by turns of each record type, those about most of the people first."""
     if question.asks == "fact" or (question.asks == "who" and question.relations):
         return []
-    aliases = (row for person_id in ids for row in persons[person_id].aliases)
-    names = " ".join(row["alias"] for row in aliases if row["kind"] == "name")
+    aliases = {key: _names(persons[key]) for key in ids}
+    names = " ".join(itertools.chain(*aliases.values()))
     where = replace(context.limits, person_ids=tuple(people.ids_in_index(ids)))
     candidates = hybrid_search(
         context.vectors, f"{context.search_text}\n{names}", context.meaning, _CANDIDATES, where, context.translated
     )
     chunks = catalog_reader.chunks(context.connection, [candidate.chunk_id for candidate in candidates])
     people_counts = people.person_counts(list(chunks), people.ids_in_index(ids))
-    ranked = _with_most_people(_passages(candidates, chunks), people_counts, several=len(ids) > 1)
+    titled = _titled(chunks, MentionFinder(aliases))
+    ranked = _with_most_people(_passages(candidates, chunks), people_counts, titled, several=len(ids) > 1)
     context.note("person search", f"{len(ranked)} passages have to do with {', '.join(map(str, ids))}")
     return load_messages(_by_turns(_first_of_threads(ranked, chunks))[:_MAX_PASSAGES], context)
+
+
+def _names(person: IndexedPerson) -> list[str]:
+    return [row["alias"] for row in person.aliases if row["kind"] == "name"]
+
+
+def _titled(chunks: Mapping[str, Chunk], finder: MentionFinder) -> set[str]:
+    """The passages whose title names somebody."""
+    return {chunk_id for chunk_id, chunk in chunks.items() if finder.find(chunk.subject or "")}
 
 
 def _first_of_threads(ranked: list[FusedHit], chunks: Mapping[str, Chunk]) -> list[Hit]:
@@ -292,12 +304,17 @@ def _passages(candidates: list[FusedHit], chunks: Mapping[str, Chunk]) -> list[F
     return [hit for hit in stored if not record_type(chunks[hit.chunk_id].rag_source_type).about_people]
 
 
-def _with_most_people(passages: list[FusedHit], people_counts: Mapping[str, int], *, several: bool) -> list[FusedHit]:
-    """The passages, those about most people first; of `several` people only passages about two, if there are any."""
+def _with_most_people(
+    passages: list[FusedHit], people_counts: Mapping[str, int], titled: Collection[str], *, several: bool
+) -> list[FusedHit]:
+    """The passages, those about most people first, of these the `titled` ones, whose title names one of them.
+
+    Of `several` people only passages about two, if there are any.
+    """
     most = max((people_counts[passage.chunk_id] for passage in passages), default=0)
     minimum = 2 if several and most > 1 else 1
     passages = [passage for passage in passages if people_counts[passage.chunk_id] >= minimum]
-    return sorted(passages, key=lambda passage: (-people_counts[passage.chunk_id], -passage.score))
+    return sorted(passages, key=lambda hit: (-people_counts[hit.chunk_id], hit.chunk_id not in titled, -hit.score))
 
 
 def _by_turns(hits: list[Hit]) -> list[Hit]:

@@ -264,6 +264,7 @@ class Pages:
             most=graph_cards.MAX_CARDS,
             limits=dataclasses.asdict(limits),
             focus=parameters.get("ref", ""),
+            view="cards" if parameters.get("view") == "cards" else "graph",
         )
 
     async def graphrag(self, request: Request) -> Response:

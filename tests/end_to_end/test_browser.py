@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -201,6 +202,75 @@ def test_the_graph_is_drawn_expands_and_has_a_table(page: sync_api.Page, site: s
     x, y, _ = page.evaluate(where)
     with page.expect_response(lambda answer: "/graph/around" in answer.url):
         page.mouse.click(x, y)
+
+
+FACTS = ["birthday: 1986-05-02", "lives in: Haifa"]
+DRAWN: dict[str, list[dict[str, Any]]] = {
+    "nodes": [
+        *({"id": f"person:{number}", "type": "person", "label": f"Sara {number}", "x": number, "y": 0.0,
+           "facts_count": 9 - 9 * (number > 0), "aliases_count": 2, **({} if number else {"facts": FACTS})}
+          for number in range(21)),
+        *({"id": kind, "type": kind, "label": kind, "x": place, "y": 3.0, "timestamp": "2024-02-15T09:00:00Z",
+           "preview": "Of the cabin"}
+          for place, kind in enumerate(("whatsapp_msg", "document", "call_recording", "gmail"))),
+    ],
+    "edges": [
+        *({"source": "person:0", "target": f"person:{number}", "type": f"type_{number}"} for number in range(1, 21)),
+        *({"source": "person:0", "target": "gmail", "type": kind} for kind in ("sender", "recipient", "mentioned")),
+        {"source": "document", "target": "gmail", "type": "attachment_of"},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.requirement("S0-99")
+def test_each_type_has_its_colour_and_a_person_her_facts(page: sync_api.Page, site: str) -> None:
+    page.route("**/api/v1/graph?*", lambda route: route.fulfill(json={"generation": 1, "omitted": {}, **DRAWN}))
+    page.goto(f"{site}/graph")
+    page.wait_for_selector("#graph[data-drawn]")
+    nodes = page.evaluate(
+        "Object.fromEntries(drawn.graph.mapNodes((id, node) => [node.kind, [node.type, node.color]]))"
+    )
+    assert nodes == {
+        "person": ["circle", "#2b6cb0"], "whatsapp_msg": ["square", "#3d8b53"], "document": ["square", "#c47a20"],
+        "call_recording": ["square", "#7656a5"], "gmail": ["square", "#b8433f"],
+    }  # fmt: skip
+    colours = page.evaluate("Object.fromEntries(drawn.graph.mapEdges((id, edge) => [edge.kind, edge.color]))")
+    assert len(colours) == len(set(colours.values())) == 24
+    legend = page.evaluate(
+        """() => [...document.querySelectorAll('#edges > span')]
+          .map(one => [one.textContent, one.firstChild.style.backgroundColor])"""
+    )
+    channels = {kind: [int(colour[at : at + 2], 16) for at in (1, 3, 5)] for kind, colour in colours.items()}
+    assert dict(legend) == {kind.replace("_", " "): f"rgb({r}, {g}, {b})" for kind, (r, g, b) in channels.items()}
+    assert page.locator("#edges").is_visible()
+    said = "Object.fromEntries(drawn.graph.mapNodes((id, node) => [id, node.said]))"
+    told = page.evaluate(said)
+    assert told["person:0"] == "Sara 0: birthday: 1986-05-02 · lives in: Haifa · 7 more facts · 2 names"
+    assert told["person:1"] == "Sara 1: no facts · 2 names"
+    assert told["gmail"] == "2024-02-15 · gmail · Of the cabin"
+    x, y = page.evaluate(
+        """() => { document.getElementById('graph').scrollIntoView()
+          const { x, y } = drawn.renderer.graphToViewport(drawn.graph.getNodeAttributes('person:0'))
+          const box = document.getElementById('graph').getBoundingClientRect()
+          return [x + box.left, y + box.top] }"""
+    )
+    page.mouse.move(x, y)
+    page.wait_for_selector("#tooltip:not([hidden])")
+    assert page.inner_text("#tooltip") == told["person:0"]
+
+
+@pytest.mark.requirement("S0-99", "S0-100")
+def test_the_cards_are_a_view_that_can_be_chosen(page: sync_api.Page, site: str) -> None:
+    page.goto(f"{site}/graph?persons=50")
+    page.wait_for_selector("#graph[data-drawn]")
+    page.click(".views >> text=Cards")
+    assert "persons=50" in page.url
+    assert page.locator(".cards > li", has_text="Dana Levi").first.is_visible()
+    assert page.locator("#graph").count() == 0
+    assert page.inner_text(".views [aria-current=page]") == "Cards"
+    page.click(".views >> text=Graph")
+    page.wait_for_selector("#graph[data-drawn]")
+    assert page.locator("#cards").is_hidden()
 
 
 @pytest.mark.requirement("S0-100")

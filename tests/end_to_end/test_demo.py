@@ -9,6 +9,7 @@ from typing import Any
 import pypdfium2
 import pytest
 
+from docs import seeds
 from relrag_pipelines.links import generate_asset_id
 from relrag_pipelines.stores import vector_store
 from relrag_query import exploration
@@ -16,7 +17,9 @@ from relrag_query.archive import Archive
 from relrag_query.cli.commands import sync as commands
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.evaluation import question_sets
+from relrag_query.mcp import server as mcp_server
 from relrag_query.results import Answer, CitedSource
+from relrag_query.service import Service
 from tests import ROOT, demo_archive
 
 ANSWERS, QUESTIONS = demo_archive.ANSWERS, demo_archive.QUESTIONS
@@ -96,6 +99,24 @@ def test_the_corrected_mail_is_quoted_instead_of_the_one_that_it_replaces(archiv
     assert not any("8,400₪ including VAT, thirty days" in quote.text for quote in answer.quotes)
 
 
+@pytest.mark.requirement("S0-107", "S0-108", "S0-109", "S1-14", "S2-25", "S2-27", "S3-22", "S3-23", "S3-24", "S4-15")
+def test_the_page_of_the_seeds_is_what_relrag_prints(archive: Archive) -> None:
+    """Sources, first excerpts and their length, of every row of the demo: `make seeds` writes it again."""
+    printed = seeds.page(archive.settings.home_path.parent / "relrag.toml")
+    assert printed == seeds.PAGE.read_text(encoding="utf-8")
+    flow_1 = printed.split("## Seed 0, flow 1")[1].split("```")[1].splitlines()
+    assert len(flow_1) - 3 <= 24  # without its fence and the question
+
+
+@pytest.mark.requirement("S0-107")
+def test_what_was_agreed_on_the_call_is_quoted_beside_the_current_invoice(archive: Archive) -> None:
+    """Not the first words about the invoice, but where the call last repeats what the mail says."""
+    chat, mail, call = archive.ask(QUESTIONS["invoice"]["question"]).quotes
+    assert "INV-1187 is 8,400₪, VAT wrong" in chat.text
+    assert "The total is 7,980₪ including VAT" in mail.text
+    assert "Alex Rubin: Agreed. 7,980 by 31 January." in call.text
+
+
 @pytest.mark.requirement("S3-19", "S3-22")
 def test_the_lines_of_the_pump_are_those_of_the_seed(archive: Archive) -> None:
     answer = archive.ask(QUESTIONS["pump"]["question"])
@@ -128,6 +149,42 @@ def test_the_call_is_related_to_its_passages_and_its_recording(archive: Archive)
     assert {("chunk_of", "in", f"chunk:{one.chunk_id}") for one in passages} == edges - {
         ("transcript_of", "out", audio)
     }
+
+
+FETCHED = [
+    ("sanitární čerpadlo", "mail", "type=email;", "type=email", "neighbors", "asset_id", "gmail:mail-pump-invoice:0"),
+    (
+        "sanitární čerpadlo",
+        "mail",
+        "type=attachment[0]:",
+        "type=attachment",
+        "show",
+        "parent_asset_id",
+        "Posíláme fakturu",
+    ),
+    ("authorization bug", "commits", "type=commit;", "type=commit", "neighbors", "asset_id", "mail-jan-authorization"),
+    ("architecture review", "meetings", "type=meeting;", "any type", "show", "asset_id", "user service"),
+    ("INV-1187 VAT wrong", "whatsapp", "type=whatsapp;", "message of a chat", "thread", "thread_id", "Morning!"),
+    ("authenticate a user", "code", "type=code;", "type=code", "show", "asset_id", "authenticate("),
+]
+"""search, source, what the line begins with; what the instructions call that type, their tool and its argument; what
+the reply holds"""
+
+
+@pytest.mark.requirement("S3-27")
+@pytest.mark.parametrize(("words", "source", "line", "type_", "tool", "argument", "holds"), FETCHED)
+def test_a_line_tells_the_tool_that_fetches_the_original(
+    archive: Archive, words: str, source: str, line: str, type_: str, tool: str, argument: str, holds: str
+) -> None:
+    rules = mcp_server.INSTRUCTIONS.split("\n- ")[1:]
+    assert any(type_ in rule and f"`{tool}` with `{argument}`" in rule for rule in rules)
+    with Service.open(archive.settings.home_path.parent / "relrag.toml") as service:
+        reply = mcp_server.call_tool(service, "search", {"query": words, "sources": [source]}).structured_content
+        hit = next(hit for hit in reply["hits"] if hit["line"].startswith(line))
+        arguments = {argument if tool == "thread" else "ref": hit[argument]}
+        original = mcp_server.call_tool(service, tool, arguments)
+    assert not original.is_error
+    assert holds in json.dumps(original.structured_content, ensure_ascii=False)
 
 
 NUMBER, FILE = (0.8, "the same number in both"), (1.0, "the same file in both")
@@ -262,7 +319,7 @@ def test_a_question_about_people_is_answered_by_what_is_known_of_them(archive: A
     assert known <= references(answer)
     for words in question["answer_has"]:
         assert words in answer.text
-    others = [one for one in question["sources"] if one["source"] in ("mail", "calls", "whatsapp")]
+    others = [one for one in question["sources"] if one["source"] != "people"]
     assert [one for one in others if not has_source(answer, one)] == []
     scores = {(one.hit.source == "entity_store", one.hit.display_score) for one in answer.sources}
     assert scores <= {(True, 1.0), (False, 0.85)}

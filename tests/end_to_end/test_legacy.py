@@ -121,6 +121,44 @@ def test_the_ui_makes_one_channel_alone(tmp_path: Path) -> None:
     assert written == {"whatsapp"}
 
 
+@pytest.mark.requirement("S0-104")
+def test_the_phases_can_be_deployed_in_the_order_of_the_seed(tmp_path: Path) -> None:
+    """Tables and ingestion, backfill, retrieval, redaction: the older system's points and each answer so far hold."""
+    config = make(tmp_path)
+    deposit, thread = "What pays the deposit?", "Show me the email thread about the larch shingles"
+
+    def deploy(**flags: bool) -> None:
+        lines = [line for line in config.read_text().splitlines() if not line.startswith(("pii_red", "asset_neigh"))]
+        config.write_text("\n".join([*(f"{name} = {str(on).lower()}" for name, on in flags.items()), *lines]))
+        archive.sync(config)
+
+    def neighbours() -> list[str]:
+        with Archive.open(config) as opened:
+            added = [line for line in opened.ask(thread).trace if ", asset_neighborhood, " in line]
+        return [line.removeprefix("  + ").partition(": ")[0] for line in added]
+
+    before = older.payloads(tmp_path / "qdrant")
+    deploy(pii_redaction_enabled=False)  # phases 1 and 2: nothing but these two flags changes what is answered
+    assert older.payloads(tmp_path / "qdrant") == before
+    told = ask(config, deposit)
+    assert "Card 4111 1111 1111 1111 pays the deposit." in told[0]
+    assert neighbours() == []
+
+    assert commands.backfill_legacy(None, config) == 0  # phase 6
+    after = older.payloads(tmp_path / "qdrant")
+    assert after[9]["parent_asset_id"] == after[9]["parent_source_id"] == "gmail:18d1", "old and new names side by side"
+    assert (ask(config, deposit), neighbours()) == (told, [])
+
+    deploy(pii_redaction_enabled=False, asset_neighborhood_expansion_enabled=True)  # phases 3 and 4
+    assert ask(config, deposit) == told
+    assert neighbours() == ["gmail:18d1", "gmail:18d2"]
+
+    deploy(pii_redaction_enabled=True, asset_neighborhood_expansion_enabled=True)  # phase 5
+    assert "4111" not in ask(config, deposit)[0]
+    assert "pays the deposit" in ask(config, deposit)[0]
+    assert neighbours() == ["gmail:18d1", "gmail:18d2"]
+
+
 def test_without_such_a_source_the_command_says_what_one_is(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     with pytest.raises(SettingsError, match='kind = "legacy"'):

@@ -190,6 +190,7 @@ def test_a_name_that_may_mean_several_offers_them(config: Path) -> None:
         statements.add_fact("Shiran", "birthday", "1980-02-30", config=config)
 
 
+@pytest.mark.requirement("S0-3")
 def test_four_cards_are_one_after_a_merge_before_and_after_a_sync(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -108,6 +108,7 @@ def test_a_second_fetch_downloads_nothing(config: Path, server: HttpServer) -> N
     assert plans.build_plan(archive.workspace(config)).exports == []
 
 
+@pytest.mark.requirement("S0-112")
 def test_changes_and_deletions_are_followed(config: Path, server: HttpServer, paperless: Paperless) -> None:
     export(config)
     paperless.add(2, "The orangery may be heated now.", "2024-03-01T08:00:00Z")

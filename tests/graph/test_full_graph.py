@@ -92,6 +92,7 @@ def test_people_records_and_the_three_classes_of_edges(catalog: duckdb.DuckDBPyC
     assert list(said)[:3] == ["person:1", "person:2", "person:3"]
     assert said["person:1"] == {
         "id": "person:1", "type": "person", "label": "Sara", "facts_count": 1, "aliases_count": 2,
+        "facts": ["lives in: Haifa"],
     }  # fmt: skip
     assert said["gmail:m1"] == {
         "id": "gmail:m1", "type": "gmail", "label": "Invoice", "timestamp": "2024-01-01T00:02:00Z",

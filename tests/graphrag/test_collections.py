@@ -70,7 +70,7 @@ def test_an_answer_with_its_sources_as_other_programs_take_it(settings: Settings
     assert service.global_query(settings, "archive", "What was discussed most?")["sources"] == []
 
 
-@pytest.mark.requirement("S1-1", "S1-15")
+@pytest.mark.requirement("S1-1", "S1-15", "S1-18")
 def test_the_commands(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert graphrag.query("archive", "Who has the key of the cabin?", config, method="basic", show_sources=True) == 0
     said = capsys.readouterr().out

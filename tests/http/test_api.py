@@ -15,6 +15,8 @@ from relrag_query.service.record_replies import MAX_TEXT_CHARACTERS
 from tests import archive
 from tests.web_app import BEARER, client
 
+JSON = "application/json"
+
 
 @pytest.fixture(scope="module")
 def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -84,11 +86,22 @@ def test_what_a_record_is_related_to(api: TestClient) -> None:
 def test_a_batch_has_50_ids_at_most_and_leaves_out_what_is_not_known(api: TestClient) -> None:
     hits = api.post("/api/v1/search", json={"query": "plumber"}).json()["hits"]
     known = [hit["chunk_id"] for hit in hits]
-    batch = api.post("/api/v1/chunks/batch", json={"chunk_ids": [*known, "none", known[0]]}).json()
+    batch = api.post("/api/v1/chunks/batch", json={"chunk_ids": [*known, "none", known[0]]}).json()["data"]
     assert batch["count"] == len(known) == 2
     assert {row["id"] for row in batch["chunks"]} == set(known)
-    assert api.post("/api/v1/chunks/batch", json={"chunk_ids": ["x"] * 50}).json() == {"chunks": [], "count": 0}
     assert api.post("/api/v1/chunks/batch", json={"chunk_ids": ["x"] * 51}).status_code == 422
+
+
+@pytest.mark.requirement("S1-18")
+def test_a_batch_and_its_refusal_have_one_envelope(api: TestClient) -> None:
+    none = api.post("/api/v1/chunks/batch", json={"chunk_ids": ["x"] * 50})
+    assert none.json() == {"data": {"chunks": [], "count": 0}, "error": None}
+    for body, status, says in (({"chunk_ids": ["x"] * 51}, 422, "does not fit"), (b"{", 400, "not JSON")):
+        sent = {"json": body} if isinstance(body, dict) else {"content": body, "headers": {"content-type": JSON}}
+        refused = api.post("/api/v1/chunks/batch", **sent)
+        told = refused.json()
+        assert (refused.status_code, told["data"]) == (status, None)
+        assert says in told["error"] == told["detail"]
 
 
 @pytest.mark.parametrize(

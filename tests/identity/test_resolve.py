@@ -68,6 +68,7 @@ def people(
     }
 
 
+@pytest.mark.requirement("S0-3")
 def test_an_account_a_phone_or_an_address_joins_across_channels() -> None:
     _, found = people(
         {
@@ -83,6 +84,26 @@ def test_an_account_a_phone_or_an_address_joins_across_channels() -> None:
             | {"mail email", "calls phone"}
         )
     }
+
+
+@pytest.mark.requirement("S0-3")
+@pytest.mark.parametrize(
+    ("sender", "joins"),
+    [
+        ("(052-555-0201)", {"book Dana Levi"}),
+        ("<avi@katz.example>", {"book Avi Katz"}),
+        ("Avi Katz", {"book Avi Katz"}),
+        ("Avi Katz (052-555-0201)", set()),
+        ("Dana Levi <avi@katz.example>", set()),
+        ("Neta (052-555-0201) <avi@katz.example>", set()),
+    ],
+)
+def test_what_contradicts_itself_joins_nobody(sender: str, joins: set[str]) -> None:
+    """A number counts for nothing where the name beside it is of somebody else; there is no order of precedence."""
+    book = [card(1, "Dana Levi", "052-555-0201"), card(2, "Avi Katz", "avi@katz.example")]
+    _, found = people({"book": book, "mail": sent("email", sender)})
+    cards = {one: "".join(known & {"book Dana Levi", "book Avi Katz"}) for known in found for one in known}
+    assert {cards[one] for one in cards if one.startswith("mail")} - {""} == joins
 
 
 def test_names_alone_only_suggest() -> None:

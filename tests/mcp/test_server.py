@@ -1,6 +1,7 @@
 """The tools, asked by the protocol's own client over both transports."""
 
 import json
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -172,6 +173,17 @@ def test_explore_says_what_it_is_for_and_gives_people_and_records(service: Servi
     reply = told(build(service), "explore", query="What does Dana Levi say of the cabin?")
     assert (reply["nodes"][0]["kind"], reply["nodes"][0]["name"]) == ("person", "Dana Levi")
     assert "source" in {node["kind"] for node in reply["nodes"]}
+
+
+@pytest.mark.requirement("S3-27")
+def test_the_type_of_a_line_leads_to_the_conversation(service: Service) -> None:
+    """A line says `type=whatsapp`; what the instructions say of messages of a chat fetches the rest."""
+    (rule,) = (rule for rule in mcp_server.INSTRUCTIONS.split("\n- ") if "message of a chat" in rule)
+    tool, field = re.findall(r"`(\w+)`", rule)[:2]
+    hit = told(build(service), "search", query="key of the cabin", sources=["chat"])["hits"][0]
+    assert hit["line"].startswith("type=whatsapp; ")
+    members = told(build(service), tool, **{field: hit[field]})["members"]
+    assert len(members) > len(hit["messages"])
 
 
 def test_a_long_record_comes_in_parts_that_make_up_the_whole(service: Service) -> None:

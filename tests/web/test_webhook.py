@@ -62,6 +62,7 @@ def send(browser: TestClient, body: bytes, secret: str = SECRET, source: str = "
     return browser.post(f"/webhooks/{source}", content=body, headers=signed).status_code
 
 
+@pytest.mark.requirement("S0-112")
 def test_a_message_is_stored_and_the_next_sync_reads_it_with_its_sender(synced: Archive) -> None:
     message = synced.waha.add(DANA, "A2", NOW, "The plumber comes on Friday", DANA)
     group = synced.waha.add(GROUP, "B1", NOW, "Who brings the map?", "99887766@lid")

@@ -11,24 +11,44 @@ const COLOURS = {
   call_recording: ['#7656a5', '#b79be2'],
   document: ['#c47a20', '#e8ac5d'],
 }
-const EDGES = {
-  references: ['#d9b27c', '#8f6f42'],
-  attachment_of: ['#d99b98', '#8c5552'],
-  reply_to: ['#93c09f', '#4b7d59'],
-  transcript_of: ['#b3a1cd', '#6f6088'],
-}
+/** Types of edges in the order of their colours; types of relationships, which are any words, follow as they come. */
+const types = ['sender', 'recipient', 'mentioned', 'participant', 'owner', 'attachment_of', 'reply_to', 'references', 'transcript_of', 'thread_member', 'chunk_of']
+const LIGHTNESS = [[0.38, 0.72], [0.54, 0.58], [0.68, 0.44]]
 const shade = (pair) => pair[dark.matches ? 1 : 0]
 /** Without the box that sigma draws around a node that is pointed at: it is white whatever the page is. */
 class Square extends NodeSquareProgram {
   drawHover = undefined
 }
-const plain = () => shade(['#cfcabf', '#55585b'])
+
+/** CSS Color 4, hsl to rgb; sigma reads hexadecimal colours only. `hue` in degrees. */
+function hexColour(hue, saturation, lightness) {
+  const channel = (offset) => {
+    const turn = (offset + hue / 30) % 12
+    const part = lightness - saturation * Math.min(lightness, 1 - lightness) * Math.max(-1, Math.min(turn - 3, 9 - turn, 1))
+    return Math.round(255 * part).toString(16).padStart(2, '0')
+  }
+  return `#${channel(0)}${channel(8)}${channel(4)}`
+}
+
+/** A colour of its own for each type: hues by the golden angle, which never meet, in three degrees of lightness. */
+function edgeColour(type) {
+  if (!types.includes(type)) types.push(type)
+  const number = types.indexOf(type)
+  return hexColour((number * 137.508 + 210) % 360, 0.6, shade(LIGHTNESS[number % 3]))
+}
 
 /** One line without marks that reverse or command what is shown; sigma draws it as text, never as markup. */
 const inert = (text) => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ').replace(/\s+/g, ' ').trim()
 const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
 
 const graph = new MultiUndirectedGraph()
+
+/** How many facts of a person are not listed; that there is none. */
+function unlisted(node) {
+  const more = node.facts_count - (node.facts ?? []).length
+  if (!node.facts_count) return ['no facts']
+  return more > 0 ? [`${more} more facts`] : []
+}
 
 function addNode(node, x, y) {
   if (graph.hasNode(node.id)) return false
@@ -42,7 +62,7 @@ function addNode(node, x, y) {
     color: shade(COLOURS[node.type]),
     kind: node.type,
     said: person
-      ? `${node.label}: ${node.facts_count} facts, ${node.aliases_count} names`
+      ? `${node.label}: ${[...(node.facts ?? []), ...unlisted(node), `${node.aliases_count} names`].join(' · ')}`
       : [node.timestamp?.slice(0, 10), node.label, node.preview].filter(Boolean).join(' · '),
   })
   return true
@@ -51,7 +71,21 @@ function addNode(node, x, y) {
 function addEdge(edge) {
   const key = `${edge.source} ${edge.type} ${edge.target}`
   if (graph.hasEdge(key) || !graph.hasNode(edge.source) || !graph.hasNode(edge.target)) return
-  graph.addEdgeWithKey(key, edge.source, edge.target, { size: 1.2, color: shade(EDGES[edge.type] ?? [plain(), plain()]), kind: edge.type })
+  graph.addEdgeWithKey(key, edge.source, edge.target, { size: 1.2, color: edgeColour(edge.type), kind: edge.type })
+}
+
+/** The colours of the types that are drawn. */
+function drawLegend() {
+  const drawn = new Set(graph.mapEdges((id, edge) => edge.kind))
+  const entries = types.filter((type) => drawn.has(type)).map((type) => {
+    const entry = document.createElement('span')
+    const line = document.createElement('span')
+    line.className = 'edge'
+    line.style.backgroundColor = edgeColour(type)
+    entry.append(line, inert(type.replaceAll('_', ' ')))
+    return entry
+  })
+  document.getElementById('edges').replaceChildren(...entries)
 }
 
 async function load(address) {
@@ -85,6 +119,7 @@ async function expand(id) {
     addNode(node, x + far * Math.cos(turn), y + far * Math.sin(turn))
   })
   found.edges.forEach(addEdge)
+  drawLegend()
   ;[id, ...fresh.map((node) => node.id)].forEach(resize)
   return { fresh: fresh.map((node) => node.id), omitted: found.omitted.records ?? 0 }
 }
@@ -113,6 +148,7 @@ async function draw() {
   place.hidden = false
   data.nodes.forEach((node) => addNode(node, node.x, node.y))
   data.edges.forEach(addEdge)
+  drawLegend()
   graph.forEachNode(resize)
   name()
   const style = getComputedStyle(document.body)
@@ -189,6 +225,7 @@ async function draw() {
   }
   document.getElementById('cards').hidden = true
   document.getElementById('gestures').hidden = false
+  document.getElementById('edges').hidden = false
   performance.mark('graph ready')
   place.dataset.drawn = `${graph.order} ${graph.size}`
   globalThis.drawn = { graph, renderer }

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from relrag_pipelines.ingest import watching
 from relrag_pipelines.settings import load
 from relrag_pipelines.stores import generations, lock
@@ -31,6 +33,7 @@ def state_of(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 
+@pytest.mark.requirement("S0-112")
 def test_a_new_message_is_published_and_an_unchanged_archive_is_left_alone(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     archive.first_sync(config)

@@ -102,6 +102,7 @@ def test_no_path_of_the_mirror_tells_a_number(config: Path) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in mirrored(config))
 
 
+@pytest.mark.requirement("S0-112")
 def test_a_later_fetch_asks_for_the_last_days_of_chats_with_news(config: Path, waha: Waha, server: HttpServer) -> None:
     export(config)
     waha.add(DANA, "3EB0A9", FEBRUARY + 30 * 86_400, "The plumber was here", DANA)
