@@ -38,8 +38,7 @@ from relrag_query.people.people import People
 from relrag_query.people.relationship_index import RelationshipIndex
 from relrag_query.people.relationship_search import RelationshipSearch, RelationshipSearchResult
 from relrag_query.results import Answer, Results
-from relrag_query.retrieval import archive_contents, catalog_reader, client_generation, redacted_views
-from relrag_query.retrieval.catalog_reader import Brief, IndexEntry
+from relrag_query.retrieval import archive_contents, catalog_reader, client_generation, record_reader, redacted_views
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.question_length import NOTICE, shorten, shorten_all, valid_text
@@ -52,6 +51,7 @@ from relrag_query.retrieval.question_reader import (
     rules_decide,
 )
 from relrag_query.retrieval.question_vectors import QuestionVectors
+from relrag_query.retrieval.record_reader import Brief, IndexEntry
 from relrag_query.retrieval.term_coverage import Frequencies, tokens
 from relrag_query.understanding.intent import Expansion
 from relrag_query.understanding.people_question import PeopleInQuestion
@@ -296,12 +296,12 @@ class Archive:
     def record(self, asset_id: str) -> Record | None:
         """The record of that id; None where the archive has none."""
         with self._reading() as connection:
-            return catalog_reader.record(connection, asset_id)
+            return record_reader.record(connection, asset_id)
 
     def knows(self, native_id: str) -> bool:
         """Whether some record has that id, its native id, or the part of it behind its source's name."""
         with self._reading() as connection:
-            return catalog_reader.is_record_id(connection, native_id)
+            return record_reader.is_record_id(connection, native_id)
 
     def stored_id(self, native_id: str) -> str:
         """The id as it stands in the index: one that could hold a phone number or an address is a hash there."""
@@ -319,7 +319,7 @@ class Archive:
         Without points if a server of vectors fails.
         """
         with self._reading() as connection:
-            times = catalog_reader.created_at(connection, refs)
+            times = record_reader.created_at(connection, refs)
         try:
             points = self._vectors.point_ids(times)
         except StoreError:
@@ -336,7 +336,7 @@ class Archive:
         """
         with self._reading() as connection:
             chunks = catalog_reader.asset_chunks(connection, [asset_id])
-            return chunks or catalog_reader.successors(connection, asset_id)[:1]
+            return chunks or record_reader.successors(connection, asset_id)[:1]
 
     def cited_chunk(self, chunk_id: str, asset_id: str = "", quote: str = "") -> Chunk | None:
         """The passage of that id; where it was made anew since, that of its record or window with most of the quote.
@@ -386,7 +386,7 @@ class Archive:
     def briefs(self, refs: Sequence[str]) -> dict[str, Brief]:
         """What a list says of each record, chat window or passage of these that exists, by ref."""
         with self._reading() as connection:
-            return catalog_reader.briefs(connection, refs)
+            return record_reader.briefs(connection, refs)
 
     def _context(
         self,

@@ -1,18 +1,16 @@
-"""Reads passages, messages and records from a published catalog, many per query, since each query has a fixed cost."""
+"""Reads passages and messages from a published catalog, many per query, since each query has a fixed cost."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import duckdb
 import orjson
 
-from relrag_pipelines.records import Chunk, Page, Record, SpeechSegment
+from relrag_pipelines.records import Chunk, Page, SpeechSegment
 from relrag_pipelines.sources import COMMIT_REF, RECORD_TYPES
 from relrag_pipelines.workers import cancellation
-from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Message
 
 Connection = duckdb.DuckDBPyConnection
@@ -27,16 +25,6 @@ _CHUNKS_BY_GROUP = """
 _CHUNKS_BY_ASSET = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
     WHERE asset_id IN (SELECT unnest($keys)) ORDER BY asset_id, chunk_index
-"""
-_SUCCESSORS = """
-    SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
-    WHERE starts_with(asset_id, $chat)
-        AND len(list_filter(members, lambda ref: contains($window, substr(ref, $kind) || ':'))) > 0
-    ORDER BY ts DESC, chunk_id
-"""
-_CREATED_AT = """
-    SELECT chunk_id, created_at FROM chunks
-    WHERE chunk_id IN (SELECT unnest($keys)) OR asset_id IN (SELECT unnest($keys)) ORDER BY asset_id, chunk_index
 """
 _NEXT_CHUNKS = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids, created_at) FROM chunks
@@ -58,7 +46,6 @@ _MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN 
 _EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LAYOUTS = "SELECT asset_id, pages, spoken FROM records WHERE asset_id IN (SELECT unnest($keys))"
-_RECORD_EXISTS = "SELECT 1 FROM records WHERE asset_id = $key OR ends_with(asset_id, ':' || $key) LIMIT 1"
 _REFS_BY_COMMIT = "SELECT asset_id FROM records WHERE asset_id >= $first AND asset_id < $behind LIMIT 2"
 _REFS_BY_FILE = """
     SELECT file_name, any_value(asset_id) FROM indexed_records WHERE file_name IN (SELECT unnest($names))
@@ -75,47 +62,6 @@ _REFS_BY_NAME = """
         WHERE list_has_any(numbers, $numbers))
     QUALIFY count(*) OVER (PARTITION BY name) = 1 ORDER BY asset_id
 """
-_RECORD = "SELECT * FROM records WHERE asset_id = $key"
-_BRIEFS = """
-    SELECT asset_id, rag_source_type, "from",
-        if(parent_asset_id IS NULL, coalesce(subject, file_name, ''), coalesce(file_name, subject, '')),
-        ts, date_quality, left(text, $length)
-    FROM records WHERE asset_id IN (SELECT unnest($keys))
-    UNION ALL
-    SELECT asset_id, rag_source_type, "from", coalesce(subject, file_name, ''), ts, date_quality,
-        left(text, $length)
-    FROM chunks WHERE asset_id IN (SELECT unnest($keys)) AND chunk_index = 0 AND len(members) > 0
-    UNION ALL
-    SELECT 'chunk:' || chunk_id, rag_source_type, "from", coalesce(subject, file_name, ''), ts, date_quality,
-        left(text, $length)
-    FROM chunks WHERE chunk_id IN (SELECT unnest($chunks))
-"""
-_WINDOW_MARK = ":chunk:"
-"""separates kind and chat in the id of a chat window"""
-_PREVIEW_CHARS = 240
-"""characters of a preview in a list"""
-_PREVIEW_SOURCE_CHARS = 1200
-"""characters that are read for a preview: more than it shows, since front matter is left out"""
-
-
-@dataclass(frozen=True)
-class Brief:
-    """A record, chat window or passage as a list shows it."""
-
-    ref: str
-    rag_source_type: str
-    sender: str | None
-    title: str
-    ts: int | None
-    date_quality: str
-    preview: str
-
-
-class IndexEntry(NamedTuple):
-    """When a passage was first published (ISO 8601, UTC), and the ids of its points."""
-
-    created_at: str
-    vector_store_ids: list[str]
 
 
 class Layout(NamedTuple):
@@ -138,12 +84,6 @@ def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]
     return {row[0]: Chunk(*row) for row in connection.execute(_CHUNKS_BY_ID, {"keys": list(chunk_ids)}).fetchall()}
 
 
-def created_at(connection: Connection, refs: Sequence[str]) -> dict[str, str]:
-    """When each of these passages, or passages of these records, was first published: chunk_id -> ISO 8601, UTC."""
-    rows = connection.execute(_CREATED_AT, {"keys": list(refs)}).fetchall()
-    return {chunk_id: f"{time.isoformat('T', 'seconds')}Z" for chunk_id, time in rows}
-
-
 def group_chunks(connection: Connection, chunk_group_ids: Sequence[str]) -> list[Chunk]:
     """All passages of these groups in the order of their texts."""
     return [Chunk(*row) for row in connection.execute(_CHUNKS_BY_GROUP, {"keys": list(chunk_group_ids)}).fetchall()]
@@ -152,18 +92,6 @@ def group_chunks(connection: Connection, chunk_group_ids: Sequence[str]) -> list
 def asset_chunks(connection: Connection, asset_ids: Sequence[str]) -> list[Chunk]:
     """All passages of these records in the order of their texts."""
     return [Chunk(*row) for row in connection.execute(_CHUNKS_BY_ASSET, {"keys": list(asset_ids)}).fetchall()]
-
-
-def successors(connection: Connection, asset_id: str) -> list[Chunk]:
-    """The chat windows that hold the first message of a window of an earlier generation; the latest first.
-
-    The id of a window contains its chat and its first and last message, so it changes when messages follow.
-    """
-    kind, mark, window = asset_id.partition(_WINDOW_MARK)
-    if not mark:
-        return []
-    values = {"chat": f"{kind}{mark}{window.partition(':')[0]}:", "window": f":{window}", "kind": len(kind) + 1}
-    return [Chunk(*row) for row in connection.execute(_SUCCESSORS, values).fetchall()]
 
 
 def following_chunks(connection: Connection, thread_id: str, ts: int, limit: int) -> list[Chunk]:
@@ -206,44 +134,12 @@ def locations(connection: Connection, asset_ids: Sequence[str]) -> dict[str, lis
 def layouts(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Layout]:
     """Pages and times of these records, by asset_id."""
     rows = connection.execute(_LAYOUTS, {"keys": list(asset_ids)}).fetchall()
-    return {row[0]: Layout(*_layout(*row[1:])) for row in rows}
+    return {row[0]: Layout(*layout_of(*row[1:])) for row in rows}
 
 
-def record(connection: Connection, asset_id: str) -> Record | None:
-    """The record with this id, as redacted in the index; None if there is none."""
-    row = connection.execute(_RECORD, {"key": asset_id}).fetchone()
-    if row is None:
-        return None
-    result = Record(*row)
-    result.extra = orjson.loads(cast(str, result.extra))
-    result.pages, result.spoken = _layout(result.pages, result.spoken)
-    return result
-
-
-def briefs(connection: Connection, refs: Sequence[str]) -> dict[str, Brief]:
-    """The brief of each ref that exists, by ref; threads and recordings have none."""
-    passages = [ref.removeprefix("chunk:") for ref in refs if ref.startswith("chunk:")]
-    rows = connection.execute(
-        _BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEW_SOURCE_CHARS}
-    ).fetchall()
-    return {
-        ref: Brief(ref, kind, sender, title, ts, quality or "", _cut(plain(text or "", kind)))
-        for ref, kind, sender, title, ts, quality, text in rows
-    }
-
-
-def _cut(text: str) -> str:
-    """The beginning of a text, with an ellipsis if the text is longer."""
-    return f"{text[:_PREVIEW_CHARS]}…" if len(text) > _PREVIEW_CHARS else text
-
-
-def _layout(pages: Any, spoken: Any) -> tuple[list[Page], list[SpeechSegment]]:
+def layout_of(pages: Any, spoken: Any) -> tuple[list[Page], list[SpeechSegment]]:
+    """Pages and segments of a row of the table of records."""
     return [Page(**fields) for fields in pages], [SpeechSegment(**fields) for fields in spoken or []]
-
-
-def is_record_id(connection: Connection, native_id: str) -> bool:
-    """Whether a record has this id, or an id that ends with a colon and this."""
-    return connection.execute(_RECORD_EXISTS, {"key": native_id}).fetchone() is not None
 
 
 def commits_and_files(connection: Connection, hashes: Sequence[str], files: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.stores.neighbors import Member, Neighbor
-from relrag_query.retrieval.catalog_reader import Brief, IndexEntry
+from relrag_query.retrieval.record_reader import Brief, IndexEntry
 from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.person_replies import PersonReply
 from relrag_query.service.replies import local_time

@@ -22,10 +22,7 @@ def keep_matter(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """Marks the hits of the matter, and adds those of the earlier question that are missing, behind all others."""
     if not context.matter:
         return hits
-    present = {hit.chunk.chunk_id for hit in hits}
-    least = min((hit.score for hit in hits), default=0.0)
-    missing = [replace(hit, score=least) for hit in context.matter if hit.chunk.chunk_id not in present]
-    marked = [replace(hit, of_matter=_is_of_matter(hit, context.matter)) for hit in [*hits, *missing]]
+    marked = [replace(hit, of_matter=_is_of_matter(hit, context.matter)) for hit in _with_matter(hits, context.matter)]
     own = [term for term in context.question.terms if not term.is_earlier]
     if _name_own_matter(own, marked):
         context.note("matter", "the question names a matter of its own")
@@ -33,6 +30,13 @@ def keep_matter(hits: list[Hit], context: QueryContext) -> list[Hit]:
         return hits
     context.note("matter", f"{sum(hit.of_matter for hit in marked)} hits are of the matter of the earlier question")
     return marked
+
+
+def _with_matter(hits: list[Hit], matter: tuple[Hit, ...]) -> list[Hit]:
+    """The hits, and behind them those of the earlier question that are missing."""
+    present = {hit.chunk.chunk_id for hit in hits}
+    least = min((hit.score for hit in hits), default=0.0)
+    return [*hits, *(replace(hit, score=least) for hit in matter if hit.chunk.chunk_id not in present)]
 
 
 def _name_own_matter(own: Sequence[Term], hits: Sequence[Hit]) -> bool:
