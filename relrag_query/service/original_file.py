@@ -6,14 +6,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Protocol
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.regular_files import RefusedFile, check_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.sources import record_type
+from relrag_pipelines.sources import outlook_stores, record_type
 from relrag_pipelines.stores import unit_state
 from relrag_pipelines.stores.unit_state import UnitsError
 from relrag_pipelines.workspace import Workspace
@@ -40,24 +39,14 @@ class OriginalFile:
     """of an attachment of a mail; None if the file is the original"""
 
 
-class Described(Protocol):
-    """What tells whether a record has an original."""
-
-    @property
-    def rag_source_type(self) -> str:
-        """Its type."""
-
-    @property
-    def parent_asset_id(self) -> str | None:
-        """The record that it is part of, or replies to."""
+def may_have(record: Record) -> bool:
+    """Whether a record is a file, or an attachment of a mail that can be opened; not what lies within another file."""
+    if is_mail_attachment(record):
+        return not _why_closed(record)
+    return not record.parent_asset_id or record_type(record.rag_source_type).mail
 
 
-def may_have(record: Described) -> bool:
-    """Whether a record of that type is a file, or an attachment of a mail; not what lies within another file."""
-    return not record.parent_asset_id or record_type(record.rag_source_type).mail or is_mail_attachment(record)
-
-
-def is_mail_attachment(record: Described) -> bool:
+def is_mail_attachment(record: Record) -> bool:
     """Whether a record is an attachment of a mail."""
     kind = record_type(record.rag_source_type)
     return bool(kind.part_of) and record_type(kind.part_of).mail
@@ -84,8 +73,19 @@ def locate(settings: Settings, record: Record, suffixes: Sequence[str] = ()) -> 
     return OriginalFile(path, record.source, unit, path.name)
 
 
+def _why_closed(record: Record) -> str:
+    """Why an attachment of a mail can never be opened; empty if it may be there."""
+    if not (record.extra.get("bytes_hash") and record.locations):
+        return "the attachment cannot be identified: no hash of its bytes or no file is known, as of attached mails"
+    if all(_unit_of(location).lower().endswith(outlook_stores.SUFFIXES) for location in record.locations):
+        return "the attachment lies in a data file of Outlook (.pst, .ost); open its mail in Outlook"
+    return ""
+
+
 def _attachment(settings: Settings, record: Record) -> OriginalFile:
     """An attachment, known again by the hash of its bytes in a mail that holds the record."""
+    if why := _why_closed(record):
+        raise NoOriginal(why)
     # imported only here: the readers of mail take long to load
     from relrag_pipelines.sources.mail import attached_file
     from relrag_pipelines.sources.mail.outlook.msg import CompoundError
@@ -104,7 +104,7 @@ def _attachment(settings: Settings, record: Record) -> OriginalFile:
             continue
         if attached:
             return OriginalFile(path, record.source, unit, _file_name(attached.name), attached.data)
-    raise NoOriginal("the attachment is no longer in the mail that it was read from, or that mail is stored by Outlook")
+    raise NoOriginal("the attachment is no longer in the mail that it was read from")
 
 
 def _file_name(named: str) -> str:
@@ -124,5 +124,10 @@ def _checked_path(settings: Settings, source_name: str, unit: str) -> Path:
 
 def _unit(record: Record, endings: tuple[str, ...]) -> str:
     """The first file that holds the record and has such a suffix; empty if none does."""
-    units = [location.partition("#")[0] for location in record.locations]
+    units = map(_unit_of, record.locations)
     return next((unit for unit in units if unit.lower().endswith(endings)), "")
+
+
+def _unit_of(location: str) -> str:
+    """The file that a location lies in."""
+    return location.partition("#")[0]

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from relrag_pipelines.records import Page, Record
 from relrag_query.cli.commands.original import original
 from relrag_query.owner import originals
-from relrag_query.service import Service
+from relrag_query.service import Service, original_file
 from relrag_query.service.original_file import NoOriginal
+from relrag_query.web.originals import has_pages
 from tests import archive
 from tests.sources.document.test_page_picture import pdf
 from tests.web_app import COOKIE, client
@@ -120,3 +122,43 @@ def test_a_mail_that_has_changed_gives_nothing(service: Service, config: Path) -
             originals.find(service, ref)
     finally:
         file.write_bytes(content)
+
+
+def _attached(location: str, extra: dict[str, str]) -> Record:
+    """An attachment with pages that lies there."""
+    return Record(
+        source_id="m:0",
+        text="A plan.",
+        rag_source_type="email_attachment",
+        parent_asset_id="gmail:m",
+        file_name="plan.pdf",
+        locations=[location],
+        extra=dict(extra),
+        pages=[Page(1, 0, 7)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("location", "extra", "why"),
+    [
+        ("old.PST#2097188", {"bytes_hash": "ab"}, "data file of Outlook"),
+        ("mail.mbox#0", {}, "cannot be identified"),
+    ],
+)
+def test_what_can_never_be_opened_is_not_promised(
+    service: Service, location: str, extra: dict[str, str], why: str
+) -> None:
+    record = _attached(location, extra)
+    assert not original_file.may_have(record)
+    assert not has_pages(record)
+    with service.reading() as opened, pytest.raises(NoOriginal, match=why):
+        original_file.locate(opened.settings, record)
+    assert has_pages(_attached("mail.mbox#0", {"bytes_hash": "ab"}))
+
+
+def test_the_page_of_an_attached_mail_promises_no_file(service: Service, browser: TestClient) -> None:
+    hits = service.search("Inside", limit=50).hits
+    ref = next(hit.asset_id for hit in hits if hit.rag_source_type == "email_attachment" and not hit.file_name)
+    page = browser.get("/record", params={"ref": ref})
+    assert page.status_code == 200
+    assert "The original file" not in page.text

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from relrag_pipelines.sources import outlook_stores
 from relrag_pipelines.sources.mail import mailbox, mime
 from relrag_pipelines.sources.mail.body import body_of, name_of
 from relrag_pipelines.sources.mail.mime import Part
-from relrag_pipelines.sources.mail.outlook import msg, pst
+from relrag_pipelines.sources.mail.outlook import msg
 
 
 class AttachedFile(NamedTuple):
@@ -26,7 +27,7 @@ def find(file: Path, offset: str, is_sought: Callable[[bytes], bool]) -> Attache
     None if no attachment is. Outlook's data files are not searched. Raises OSError, and CompoundError for a damaged
     .msg.
     """
-    if file.suffix.lower() in pst.SUFFIXES:
+    if file.suffix.lower() in outlook_stores.SUFFIXES:
         return None
     mail = next(mailbox.mails(file, int(offset or 0)), None)
     if mail is None or mail.offset != offset:
