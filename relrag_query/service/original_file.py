@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -19,6 +19,10 @@ from relrag_pipelines.workspace import Workspace
 
 _GONE = (SettingsError, OSError, RefusedFile, UnitsError)
 """what says that a file is not there any more"""
+
+
+_MAX_NAME_BYTES, _MAX_SUFFIX_BYTES = 200, 20
+"""of the name of an attachment: file systems take 255, and a number may come before it"""
 
 
 class NoOriginal(RelragError):
@@ -58,7 +62,10 @@ def locate(settings: Settings, record: Record, suffixes: Sequence[str] = ()) -> 
     Suffixes say nothing of an attachment, whose mail lies in a file of another type.
     """
     if is_mail_attachment(record):
-        return _attachment(settings, record)
+        ((_, attached),) = locate_attachments(settings, [record])
+        if isinstance(attached, str):
+            raise NoOriginal(attached)
+        return attached
     unit = _unit(record, tuple(suffixes) or ("",))
     if not unit or not may_have(record):
         raise NoOriginal("the original is part of another file")
@@ -82,35 +89,61 @@ def _why_closed(record: Record) -> str:
     return ""
 
 
-def _attachment(settings: Settings, record: Record) -> OriginalFile:
-    """An attachment, known again by the hash of its bytes in a mail that holds the record."""
-    if why := _why_closed(record):
-        raise NoOriginal(why)
+def locate_attachments(settings: Settings, records: Iterable[Record]) -> Iterator[tuple[Record, OriginalFile | str]]:
+    """Each attachment of a mail with its original, or with why it cannot be opened.
+
+    A mail is read once, when the first of its attachments is asked for, and no further than to the last of them.
+    """
+    closed = {record.asset_id: (record, _why_closed(record)) for record in records}
+    for (source, location), attached in _by_location(record for record, why in closed.values() if not why).items():
+        sought = [record for record in attached if record.asset_id in closed]
+        for record, original in _attachments_at(settings, source, location, sought):
+            del closed[record.asset_id]
+            yield record, original
+    for record, why in closed.values():
+        yield record, why or "the attachment is no longer in the mail that it was read from"
+
+
+def _by_location(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
+    """The records that lie in each location of a source."""
+    located: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        for location in record.locations:
+            located.setdefault((record.source, location), []).append(record)
+    return located
+
+
+def _attachments_at(
+    settings: Settings, source: str, location: str, records: Iterable[Record]
+) -> Iterator[tuple[Record, OriginalFile]]:
+    """Those attachments that the mail there holds, known again by the hash of their bytes."""
     # imported only here: the readers of mail take long to load
     from relrag_pipelines.sources.mail import attached_file
     from relrag_pipelines.sources.mail.outlook.msg import CompoundError
 
-    keys, sought = Workspace(settings).keys, record.extra.get("bytes_hash")
-
-    def is_sought(data: bytes) -> bool:
-        return keys.id_hash(hashlib.sha256(data).hexdigest()) == sought
-
-    for location in record.locations:
-        unit, _, offset = location.partition("#")
-        try:
-            path = _checked_path(settings, record.source, unit)
-            attached = attached_file.find(path, offset, is_sought)
-        except (*_GONE, CompoundError, ValueError):
-            continue
-        if attached:
-            return OriginalFile(path, record.source, unit, _file_name(attached.name), attached.data)
-    raise NoOriginal("the attachment is no longer in the mail that it was read from")
+    keys, (unit, _, offset) = Workspace(settings).keys, location.partition("#")
+    sought: dict[str, list[Record]] = {}
+    for record in records:
+        sought.setdefault(record.extra["bytes_hash"], []).append(record)
+    try:
+        path = _checked_path(settings, source, unit)
+        for attached in attached_file.read(path, offset) if sought else ():
+            bytes_hash = keys.id_hash(hashlib.sha256(attached.data).hexdigest())
+            if same := sought.get(bytes_hash):
+                yield same.pop(0), OriginalFile(path, source, unit, _file_name(attached.name), attached.data)
+            if not any(sought.values()):
+                return
+    except (*_GONE, CompoundError, ValueError):
+        return
 
 
 def _file_name(named: str) -> str:
-    """The name of a file that a mail names, which may be a path or hold any characters."""
-    name = PurePosixPath(named.replace("\\", "/")).name
-    return "".join(filter(str.isprintable, name)).strip(". ") or "attachment"
+    """The name of a file that a mail names, which may be a path, hold any characters and have any length."""
+    printable = "".join(filter(str.isprintable, PurePosixPath(named.replace("\\", "/")).name)).strip(". ")
+    suffix = PurePosixPath(printable).suffix
+    kept = suffix if len(suffix.encode()) <= _MAX_SUFFIX_BYTES else ""
+    stem = printable.removesuffix(kept).encode()[: _MAX_NAME_BYTES - len(kept.encode())]
+    return (stem.decode(errors="ignore") + kept).strip(". ") or "attachment"
 
 
 def _checked_path(settings: Settings, source_name: str, unit: str) -> Path:

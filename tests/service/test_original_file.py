@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from relrag_pipelines.records import Page, Record
+from relrag_pipelines.settings import SettingsError
 from relrag_query.cli.commands.original import original
 from relrag_query.owner import originals
 from relrag_query.service import Service, original_file
@@ -162,3 +163,18 @@ def test_the_page_of_an_attached_mail_promises_no_file(service: Service, browser
     page = browser.get("/record", params={"ref": ref})
     assert page.status_code == 200
     assert "The original file" not in page.text
+
+
+def test_a_long_name_is_cut_and_keeps_its_suffix(config: Path, tmp_path: Path) -> None:
+    folder = archive.clone(config.parent, tmp_path / "copy")
+    mail = _mail(5, "Hebrew.", ("\u05d0" * 130 + ".bin", "application/octet-stream", b"letters"))
+    (folder / "mail" / "long.eml").write_bytes(mail.as_bytes())
+    archive.sync(folder / "relrag.toml")
+    with Service.open(folder / "relrag.toml") as opened:
+        ref = next(hit.asset_id for hit in opened.search("Hebrew").hits if hit.rag_source_type == "email") + ":0"
+    (tmp_path / "out").mkdir()
+    assert original(ref, tmp_path / "out", folder / "relrag.toml") == 0
+    (file,) = (tmp_path / "out").iterdir()
+    assert file.name == "\u05d0" * 98 + ".bin"
+    with pytest.raises(SettingsError, match="cannot be written: File name too long"):
+        original(ref, tmp_path / "out" / ("a" * 300), folder / "relrag.toml")
