@@ -108,7 +108,7 @@ def _by_location(records: Iterable[Record]) -> dict[tuple[str, str], list[Record
     """The records that lie in each location of a source."""
     located: dict[tuple[str, str], list[Record]] = {}
     for record in records:
-        for location in record.locations:
+        for location in dict.fromkeys(record.locations):
             located.setdefault((record.source, location), []).append(record)
     return located
 
@@ -141,9 +141,9 @@ def _file_name(named: str) -> str:
     """The name of a file that a mail names, which may be a path, hold any characters and have any length."""
     printable = "".join(filter(str.isprintable, PurePosixPath(named.replace("\\", "/")).name)).strip(". ")
     suffix = PurePosixPath(printable).suffix
-    kept = suffix if len(suffix.encode()) <= _MAX_SUFFIX_BYTES else ""
-    stem = printable.removesuffix(kept).encode()[: _MAX_NAME_BYTES - len(kept.encode())]
-    return (stem.decode(errors="ignore") + kept).strip(". ") or "attachment"
+    ending = suffix if len(suffix.encode()) <= _MAX_SUFFIX_BYTES else ""
+    stem = printable.removesuffix(ending).encode()[: _MAX_NAME_BYTES - len(ending.encode())]
+    return (stem.decode(errors="ignore") + ending).strip(". ") or "attachment"
 
 
 def _checked_path(settings: Settings, source_name: str, unit: str) -> Path:

@@ -178,3 +178,26 @@ def test_a_long_name_is_cut_and_keeps_its_suffix(config: Path, tmp_path: Path) -
     assert file.name == "\u05d0" * 98 + ".bin"
     with pytest.raises(SettingsError, match="cannot be written: File name too long"):
         original(ref, tmp_path / "out" / ("a" * 300), folder / "relrag.toml")
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "part", "described"),
+    [
+        ({"range": "bytes=0-1"}, 206, PICTURE[:2], f"bytes 0-1/{len(PICTURE)}"),
+        ({"range": "bytes=4-"}, 206, PICTURE[4:], f"bytes 4-{len(PICTURE) - 1}/{len(PICTURE)}"),
+        ({"range": "bytes=-3"}, 206, b"ons", f"bytes {len(PICTURE) - 3}-{len(PICTURE) - 1}/{len(PICTURE)}"),
+        ({"range": "bytes=4-999"}, 206, PICTURE[4:], f"bytes 4-{len(PICTURE) - 1}/{len(PICTURE)}"),
+        ({"range": "bytes=999-"}, 416, b"", f"bytes */{len(PICTURE)}"),
+        ({"range": "bytes=-"}, 200, PICTURE, None),
+        ({"range": "bytes=0-1,4-5"}, 200, PICTURE, None),
+        ({"range": "bytes=0-1", "if-range": "x"}, 200, PICTURE, None),
+        ({}, 200, PICTURE, None),
+    ],
+)
+def test_a_player_has_the_part_of_an_attachment_that_it_asks_for(
+    service: Service, browser: TestClient, asked: dict[str, str], status: int, part: bytes, described: str | None
+) -> None:
+    answer = browser.get("/original/file", params={"ref": _ref(service, "e\u00e9.png")}, headers=asked)
+    assert (answer.status_code, answer.content) == (status, part)
+    assert answer.headers.get("content-range") == described
+    assert answer.headers["accept-ranges"] == "bytes"
