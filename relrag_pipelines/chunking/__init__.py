@@ -151,15 +151,17 @@ def _parts(
 ) -> dict[str, list[int | None]]:
     """Place among the parts of the parent, and how many there are: of a long mail or meeting these are its passages.
 
-    What stands beside a mail's text is no part of it. How many parts a mail has is how many files are attached to it.
+    What stands beside a mail's text is no part of it. How many parts a mail has is how many files are attached to it,
+    which not every source tells.
     """
     sizes = Counter(row for row, section in zip(rows, sections, strict=True) if section is None)
     cut = _are_parts(records, rows, sections, sizes)
     record_rows = pa.array(rows, pa.int64())
     places, totals = (records[name].take(record_rows).to_pylist() for name in ("index_in_parent", "total_siblings"))
+    mails = [record_type(name).mail for name in records["rag_source_type"].to_pylist()]
     for position in itertools.compress(range(len(rows)), cut):
         places[position] = counts[position][1]
-        if totals[position] is None:
+        if totals[position] is None and not mails[rows[position]]:
             totals[position] = sizes[rows[position]]
     return {"index_in_parent": places, "total_siblings": totals}
 

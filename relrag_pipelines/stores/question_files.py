@@ -6,6 +6,10 @@ generation that is not the current one any more.
 
 from __future__ import annotations
 
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,17 @@ from relrag_pipelines.stores import generations
 CONVERSATION = "private/conversation.json"
 VISITS = "private/visits.json"
 NAMES = (CONVERSATION, VISITS)
+
+
+@contextmanager
+def changing(home: Path) -> Iterator[None]:
+    """Waits until no other process or thread changes these files: what is dropped is not written again."""
+    folder = os.open(home / "private", os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def write(home: Path, name: str, content: dict[str, Any], generation: int) -> None:
@@ -36,5 +51,6 @@ def write(home: Path, name: str, content: dict[str, Any], generation: int) -> No
 
 def drop(home: Path) -> None:
     """Removes them all."""
-    for name in NAMES:
-        (home / name).unlink(missing_ok=True)
+    with changing(home):
+        for name in NAMES:
+            (home / name).unlink(missing_ok=True)

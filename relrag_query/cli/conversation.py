@@ -45,7 +45,8 @@ def keep(home: Path, answer: Answer, earlier_questions: list[str], generation: i
 def keep_hits(home: Path, results: Results, generation: int) -> None:
     """Stores the records of a search; a follow-up still continues from the last question."""
     records = [hit.chunk.asset_id for hit in results.hits]
-    _store(home, Conversation(load(home).questions, records), generation)
+    with question_files.changing(home):
+        _store(home, Conversation(load(home).questions, records), generation)
 
 
 def _store(home: Path, conversation: Conversation, generation: int) -> None:

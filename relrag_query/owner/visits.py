@@ -65,9 +65,10 @@ def load(home: Path) -> Visits:
 def note_question(service: Service, question: str, generation: int) -> None:
     """Remembers a question that the generation of that number has answered."""
     home = service.settings.home_path
-    visits = load(home)
-    questions = [question, *(earlier for earlier in visits.questions if earlier != question)]
-    _store(home, replace(visits, questions=questions[:MAX_QUESTIONS]), generation)
+    with question_files.changing(home):
+        visits = load(home)
+        questions = [question, *(earlier for earlier in visits.questions if earlier != question)]
+        _store(home, replace(visits, questions=questions[:MAX_QUESTIONS]), generation)
 
 
 def look(service: Service) -> tuple[list[str], News | None]:
@@ -75,9 +76,10 @@ def look(service: Service) -> tuple[list[str], News | None]:
     home, now = service.settings.home_path, settings_module.now().timestamp()
     with service.reading() as archive:
         counts, generation = archive.records_by_source(), archive.generation.number
-    visits = load(home)
-    before = visits.latest if now - visits.latest.at > _VISIT_SECONDS else visits.before
-    _store(home, Visits(visits.questions, Look(now, dict(counts)), before), generation)
+    with question_files.changing(home):
+        visits = load(home)
+        before = visits.latest if now - visits.latest.at > _VISIT_SECONDS else visits.before
+        _store(home, Visits(visits.questions, Look(now, dict(counts)), before), generation)
     if not before.at:
         return visits.questions, None
     more = {name: count - before.counts.get(name, 0) for name, count in counts.items()}

@@ -90,9 +90,13 @@ class People:
         return self.by_id(person_id for (person_id,) in rows)
 
     def find(self, typed: str) -> list[IndexedPerson]:
-        """The people who match a name, an id or a stored alias best; several if they match equally well."""
-        if is_number(typed.strip()):
-            return list(self.by_id([int(typed)]).values())
+        """The people who match a name, an id or a stored alias best; several if they match equally well.
+
+        An id may be written as that of a person's record, `person:7`.
+        """
+        number = typed.strip().removeprefix("person:")
+        if is_number(number):
+            return list(self.by_id([int(number)]).values())
         rows = self._connection.execute(
             "SELECT person_id, kind FROM person_aliases WHERE lower(alias) = lower($alias)", {"alias": typed.strip()}
         ).fetchall()

@@ -10,7 +10,7 @@ from relrag_pipelines.sources import RECORD_TYPES
 
 _BY_SOURCE = "SELECT source, count(*) FROM records GROUP BY source ORDER BY source"
 _SUBJECTS = """
-    SELECT arg_min(subject, ts) FROM records
+    SELECT arg_min(subject, coalesce(ts, 0)) FROM records
     WHERE thread_id IS NOT NULL AND subject IS NOT NULL AND list_contains($mails, rag_source_type)
     GROUP BY thread_id HAVING count(DISTINCT "from") > 1
     ORDER BY count(*) DESC, max(ts) DESC, thread_id LIMIT $limit

@@ -193,7 +193,8 @@ def split_at_marks(text: str, marks: Sequence[tuple[int, int]], most: int = 0) -
     if not 0 < most < len(text):
         return _split_at(text, marks)
     first = marks[0][0] if marks else 0
-    start = 0 if first < most // 2 else text.rfind(" ", 0, first - most // 4) + 1
+    earliest, latest = first - most // 2, first - most // 4
+    start = 0 if earliest < 0 else text.rfind(" ", earliest, latest) + 1 or latest
     end = start + most
     shown = [(begin - start, min(stop, end) - start) for begin, stop in marks if start <= begin < end]
     ends = ("… " if start else ""), (" …" if end < len(text) else "")

@@ -63,24 +63,34 @@ def _facets(now: dict[str, Any], results: SearchReply) -> list[Facet]:
     """The filters that have something to choose, or to take away."""
     assert results.overview
     overview = results.overview
+    values = {
+        "Source": (("source",), overview.sources),
+        "Kind": (("kind",), overview.kinds),
+        "Person": (("person",), overview.people),
+        "Year": (("from", "to"), overview.years),
+    }
     facets = [
-        _facet("Source", now, ("source",), overview.sources),
-        _facet("Kind", now, ("kind",), overview.kinds),
-        _facet("Person", now, ("person",), overview.people),
-        _facet("Year", now, ("from", "to"), overview.years),
+        _facet(title, now, names, [value for value in counted if value.count < overview.passages])
+        for title, (names, counted) in values.items()
     ]
     return [facet for facet in facets if facet.values or facet.chosen]
 
 
 def _facet(title: str, now: dict[str, Any], names: tuple[str, ...], values: list[FacetValue]) -> Facet:
-    """A filter with the parameters `names`. A value that all passages have narrows nothing."""
-    chosen_values = [value for name in names for value in _as_list(now[name])]
-    chosen = " to ".join(dict.fromkeys(chosen_values)) if len(names) > 1 else ", ".join(chosen_values)
+    """A filter with the parameters `names`, and the values that some passages have: what all have narrows nothing."""
+    chosen = _period(now["from"], now["to"]) if "from" in names else ", ".join(_as_list(now[names[0]]))
     without = url("/search", **now | dict.fromkeys(names, ""))
     links = [
         Link(value.name, url("/search", **now | dict.fromkeys(names, value.value)), value.count) for value in values
     ]
-    return Facet(title, links if len(links) > 1 else [], [Link(chosen, without)] if chosen else [])
+    return Facet(title, links, [Link(chosen, without)] if chosen else [])
+
+
+def _period(first: Any, last: Any) -> str:
+    """Days from one to another in words; either may be missing."""
+    if first and first == last:
+        return str(first)
+    return " ".join([*(["from", str(first)] if first else []), *(["to", str(last)] if last else [])])
 
 
 def _as_list(value: Any) -> list[str]:

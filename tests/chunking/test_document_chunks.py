@@ -136,6 +136,7 @@ def test_passages_share_asset_and_group_and_have_ids_of_their_own() -> None:
         ({"rag_source_type": "email", "total_siblings": 2}, "", 10, [0, 1, 2, 3, 4], [2] * 5),
         ({"rag_source_type": "email", "total_siblings": 0}, "Jana", 10, [0, 1, 2, 3, 4, None], [0] * 6),
         ({"rag_source_type": "email", "total_siblings": 0}, "Jana", 1, [None, None], [0, 0]),
+        ({"rag_source_type": "email"}, "", 10, [0, 1, 2, 3, 4], [None] * 5),
         ({"rag_source_type": "meeting_transcript"}, "", 10, [0, 1, 2, 3, 4], [5] * 5),
         ({"rag_source_type": "meeting_transcript"}, "", 1, [None], [None]),
         ({"rag_source_type": "email_attachment", "index_in_parent": 1, "total_siblings": 2}, "", 10, [1] * 5, [2] * 5),

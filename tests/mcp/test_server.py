@@ -186,6 +186,14 @@ def test_the_type_of_a_line_leads_to_the_conversation(service: Service) -> None:
     assert len(members) > len(hit["messages"])
 
 
+@pytest.mark.requirement("S3-27")
+def test_the_id_of_a_person_leads_to_what_is_known_of_them(service: Service) -> None:
+    """The instructions say `person` with `asset_id`, which of a person is `person:` and the number."""
+    (person_id,) = (person.person_id for person in service.people(9).people if person.name == "Dana Levi")
+    reply = mcp_server.call_tool(service, "person", {"name": f"person:{person_id}"})
+    assert reply.structured_content["name"] == "Dana Levi"
+
+
 def test_a_long_record_comes_in_parts_that_make_up_the_whole(service: Service) -> None:
     server = build(service)
     parts, cursor = [], None

@@ -46,3 +46,18 @@ def test_examples_name_people_of_the_archive_and_the_last_questions_are_the_owne
     assert browser.post("/owner/clear_questions", json={}, headers=BEARER).status_code == 401
     assert browser.post("/owner/clear_questions", json={}, headers=COOKIE).status_code == 200
     assert _questions(browser.get("/", headers=COOKIE).text, "asked") == []
+
+
+def test_a_thread_of_mails_without_a_date_is_an_example(tmp_path: Path) -> None:
+    config = archive.make(tmp_path, '[[sources]]\nname = "mail"\nkind = "gmail"\npath = "mail"\n')
+    mail = "From: {sender}\nTo: p@x.cz\nSubject: {subject}\nMessage-ID: <{id}@x.cz>\n{more}\nThe kiln is cold.\n"
+    mails = tmp_path / "mail"
+    mails.mkdir()
+    mails.joinpath("a.eml").write_text(mail.format(sender="Eva <e@x.cz>", subject="The kiln", id="a", more=""))
+    reply = mail.format(sender="Jan <j@x.cz>", subject="Re: The kiln", id="b", more="In-Reply-To: <a@x.cz>\n")
+    mails.joinpath("b.eml").write_text(reply)
+    archive.first_sync(config)
+    with client(config) as browser:
+        page = browser.get("/", headers=COOKIE)
+    assert page.status_code == 200
+    assert "What happened with The kiln?" in _questions(page.text, "examples")

@@ -7,6 +7,7 @@ from html import unescape
 import pytest
 from starlette.testclient import TestClient
 
+from relrag_query.web.rendering import split_at_marks
 from tests import archive
 from tests.web_app import COOKIE, client
 
@@ -62,3 +63,21 @@ def test_order_and_filters_stay_in_links_and_form(browser: TestClient) -> None:
 
 def test_an_order_that_is_none_is_the_best_first(browser: TestClient) -> None:
     assert '<b aria-current="true">Best first</b>' in browser.get("/search?q=ferry&order=%22%3E%3Cscript%3E").text
+
+
+def test_the_order_can_be_left_and_a_value_that_all_have_is_no_link(browser: TestClient) -> None:
+    alone = _links(browser.get("/search?q=took&order=newest").text)
+    orders = {"Best first": "/search?q=took", "Oldest first": "/search?q=took&order=oldest"}
+    assert alone == {"Search": "/search", **orders}
+    assert "Best first" in _links(browser.get("/search?q=xylophone&order=newest").text)
+
+
+def test_a_period_is_named_by_both_its_ends(browser: TestClient) -> None:
+    assert "from 2023 ×" in _links(browser.get("/search?q=ferry&from=2023").text)
+    assert "from 2022 to 2023 ×" in _links(browser.get("/search?q=ferry&from=2022&to=2023").text)
+
+
+def test_the_part_around_a_mark_needs_no_spaces() -> None:
+    parts = split_at_marks("字" * 1000 + "木" + "字" * 1000, [(1000, 1001)], 100)
+    assert ("木", True) in parts
+    assert sum(len(text) for text, _ in parts) <= 104
