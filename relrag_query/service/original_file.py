@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Protocol
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.regular_files import RefusedFile, check_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.sources import record_type
+from relrag_pipelines.sources import outlook_stores, record_type
 from relrag_pipelines.stores import unit_state
 from relrag_pipelines.stores.unit_state import UnitsError
 from relrag_pipelines.workspace import Workspace
 
 _GONE = (SettingsError, OSError, RefusedFile, UnitsError)
 """what says that a file is not there any more"""
+
+
+_MAX_NAME_BYTES, _MAX_SUFFIX_BYTES = 200, 20
+"""of the name of an attachment: file systems take 255, and a number may come before it"""
 
 
 class NoOriginal(RelragError):
@@ -40,24 +43,14 @@ class OriginalFile:
     """of an attachment of a mail; None if the file is the original"""
 
 
-class Described(Protocol):
-    """What tells whether a record has an original."""
-
-    @property
-    def rag_source_type(self) -> str:
-        """Its type."""
-
-    @property
-    def parent_asset_id(self) -> str | None:
-        """The record that it is part of, or replies to."""
+def may_have(record: Record) -> bool:
+    """Whether a record is a file, or an attachment of a mail that can be opened; not what lies within another file."""
+    if is_mail_attachment(record):
+        return not _why_closed(record)
+    return not record.parent_asset_id or record_type(record.rag_source_type).mail
 
 
-def may_have(record: Described) -> bool:
-    """Whether a record of that type is a file, or an attachment of a mail; not what lies within another file."""
-    return not record.parent_asset_id or record_type(record.rag_source_type).mail or is_mail_attachment(record)
-
-
-def is_mail_attachment(record: Described) -> bool:
+def is_mail_attachment(record: Record) -> bool:
     """Whether a record is an attachment of a mail."""
     kind = record_type(record.rag_source_type)
     return bool(kind.part_of) and record_type(kind.part_of).mail
@@ -69,7 +62,10 @@ def locate(settings: Settings, record: Record, suffixes: Sequence[str] = ()) -> 
     Suffixes say nothing of an attachment, whose mail lies in a file of another type.
     """
     if is_mail_attachment(record):
-        return _attachment(settings, record)
+        ((_, attached),) = locate_attachments(settings, [record])
+        if isinstance(attached, str):
+            raise NoOriginal(attached)
+        return attached
     unit = _unit(record, tuple(suffixes) or ("",))
     if not unit or not may_have(record):
         raise NoOriginal("the original is part of another file")
@@ -84,33 +80,70 @@ def locate(settings: Settings, record: Record, suffixes: Sequence[str] = ()) -> 
     return OriginalFile(path, record.source, unit, path.name)
 
 
-def _attachment(settings: Settings, record: Record) -> OriginalFile:
-    """An attachment, known again by the hash of its bytes in a mail that holds the record."""
+def _why_closed(record: Record) -> str:
+    """Why an attachment of a mail can never be opened; empty if it may be there."""
+    if not (record.extra.get("bytes_hash") and record.locations):
+        return "the attachment cannot be identified: no hash of its bytes or no file is known, as of attached mails"
+    if all(_unit_of(location).lower().endswith(outlook_stores.SUFFIXES) for location in record.locations):
+        return "the attachment lies in a data file of Outlook (.pst, .ost); open its mail in Outlook"
+    return ""
+
+
+def locate_attachments(settings: Settings, records: Iterable[Record]) -> Iterator[tuple[Record, OriginalFile | str]]:
+    """Each attachment of a mail with its original, or with why it cannot be opened.
+
+    A mail is read once, when the first of its attachments is asked for, and no further than to the last of them.
+    """
+    closed = {record.asset_id: (record, _why_closed(record)) for record in records}
+    for (source, location), attached in _by_location(record for record, why in closed.values() if not why).items():
+        sought = [record for record in attached if record.asset_id in closed]
+        for record, original in _attachments_at(settings, source, location, sought):
+            del closed[record.asset_id]
+            yield record, original
+    for record, why in closed.values():
+        yield record, why or "the attachment is no longer in the mail that it was read from"
+
+
+def _by_location(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
+    """The records that lie in each location of a source."""
+    located: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        for location in dict.fromkeys(record.locations):
+            located.setdefault((record.source, location), []).append(record)
+    return located
+
+
+def _attachments_at(
+    settings: Settings, source: str, location: str, records: Iterable[Record]
+) -> Iterator[tuple[Record, OriginalFile]]:
+    """Those attachments that the mail there holds, known again by the hash of their bytes."""
     # imported only here: the readers of mail take long to load
     from relrag_pipelines.sources.mail import attached_file
     from relrag_pipelines.sources.mail.outlook.msg import CompoundError
 
-    keys, sought = Workspace(settings).keys, record.extra.get("bytes_hash")
-
-    def is_sought(data: bytes) -> bool:
-        return keys.id_hash(hashlib.sha256(data).hexdigest()) == sought
-
-    for location in record.locations:
-        unit, _, offset = location.partition("#")
-        try:
-            path = _checked_path(settings, record.source, unit)
-            attached = attached_file.find(path, offset, is_sought)
-        except (*_GONE, CompoundError, ValueError):
-            continue
-        if attached:
-            return OriginalFile(path, record.source, unit, _file_name(attached.name), attached.data)
-    raise NoOriginal("the attachment is no longer in the mail that it was read from, or that mail is stored by Outlook")
+    keys, (unit, _, offset) = Workspace(settings).keys, location.partition("#")
+    sought: dict[str, list[Record]] = {}
+    for record in records:
+        sought.setdefault(record.extra["bytes_hash"], []).append(record)
+    try:
+        path = _checked_path(settings, source, unit)
+        for attached in attached_file.read(path, offset) if sought else ():
+            bytes_hash = keys.id_hash(hashlib.sha256(attached.data).hexdigest())
+            if same := sought.get(bytes_hash):
+                yield same.pop(0), OriginalFile(path, source, unit, _file_name(attached.name), attached.data)
+            if not any(sought.values()):
+                return
+    except (*_GONE, CompoundError, ValueError):
+        return
 
 
 def _file_name(named: str) -> str:
-    """The name of a file that a mail names, which may be a path or hold any characters."""
-    name = PurePosixPath(named.replace("\\", "/")).name
-    return "".join(filter(str.isprintable, name)).strip(". ") or "attachment"
+    """The name of a file that a mail names, which may be a path, hold any characters and have any length."""
+    printable = "".join(filter(str.isprintable, PurePosixPath(named.replace("\\", "/")).name)).strip(". ")
+    suffix = PurePosixPath(printable).suffix
+    ending = suffix if len(suffix.encode()) <= _MAX_SUFFIX_BYTES else ""
+    stem = printable.removesuffix(ending).encode()[: _MAX_NAME_BYTES - len(ending.encode())]
+    return (stem.decode(errors="ignore") + ending).strip(". ") or "attachment"
 
 
 def _checked_path(settings: Settings, source_name: str, unit: str) -> Path:
@@ -124,5 +157,10 @@ def _checked_path(settings: Settings, source_name: str, unit: str) -> Path:
 
 def _unit(record: Record, endings: tuple[str, ...]) -> str:
     """The first file that holds the record and has such a suffix; empty if none does."""
-    units = [location.partition("#")[0] for location in record.locations]
+    units = map(_unit_of, record.locations)
     return next((unit for unit in units if unit.lower().endswith(endings)), "")
+
+
+def _unit_of(location: str) -> str:
+    """The file that a location lies in."""
+    return location.partition("#")[0]

@@ -24,7 +24,9 @@ class NoPicture(RelragError):
 def has_pages(record: Record) -> bool:
     """Whether a record is a file, or an attachment of a mail, with pages that can be shown as pictures."""
     files = [record.file_name or ""] if original_file.is_mail_attachment(record) else record.locations
-    return bool(record.pages) and any(name.lower().endswith(SUFFIX) for name in files)
+    return (
+        bool(record.pages) and original_file.may_have(record) and any(name.lower().endswith(SUFFIX) for name in files)
+    )
 
 
 def picture(settings: Settings, record: Record, page: int, quote: str) -> PagePicture:

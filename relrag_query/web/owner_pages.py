@@ -17,6 +17,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from relrag_pipelines.stores import generations
+from relrag_query.http.byte_range import bytes_response
 from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.problems import BodyTooLong, NotJson, WrongMediaType, error_response
 from relrag_query.operations.operation import Operation
@@ -112,7 +113,7 @@ class OwnerPages:
         disposition = "inline" if is_shown else "attachment"
         if opened.content is not None:
             named = f"{disposition}; filename*=utf-8''{quote(opened.name, safe='')}"
-            return Response(opened.content, media_type=media_type, headers={"Content-Disposition": named})
+            return bytes_response(request, opened.content, media_type, {"Content-Disposition": named})
         return FileResponse(
             opened.file, media_type=media_type, filename=opened.name, content_disposition_type=disposition
         )

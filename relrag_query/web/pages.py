@@ -196,7 +196,7 @@ class Pages:
             reply=reply,
             groups=_groups(reply.related),
             can_reveal=self._reveals,
-            has_file=reply.record is not None and original_file.may_have(reply.record),
+            has_file=reply.record is not None and await self._limiter.run(self._may_have_file, ref),
             **more,
         )
 
@@ -304,6 +304,9 @@ class Pages:
 
     def _picture(self, ref: str, page: int, quote: str) -> PagePicture:
         return originals.picture(*self._settings_and_record(ref), page, quote)
+
+    def _may_have_file(self, ref: str) -> bool:
+        return original_file.may_have(self._settings_and_record(ref)[1])
 
     def _settings_and_record(self, ref: str) -> tuple[Settings, Record]:
         with self._service.reading() as archive:

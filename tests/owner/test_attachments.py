@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.sources.mail import attached_file
 from relrag_query.cli.commands.original import copy_attachments
 from relrag_query.owner import attachments
 from relrag_query.service import Service
@@ -40,6 +41,18 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "mail" / "1.eml").write_bytes(_mail(1, "Planks.", ("../../plan.bin", b"first"), ("plan.bin", b"second")))
     (folder / "mail" / "2.eml").write_bytes(_mail(2, "Nails.", ("plan.bin", b"third")))
     (folder / "mail" / "3.eml").write_bytes(_mail(3, "Nothing."))
+    forwarded = EmailMessage()
+    forwarded.set_content("Forwarded.")
+    forwarded["Subject"], forwarded["Message-ID"] = "Rafters", "<m4@example.org>"
+    forwarded["From"], forwarded["Date"] = "dana@example.org", "Tue, 06 Feb 2024 10:00:00 +0000"
+    for name in ("A.bin", "a.bin", "left out.TXT"):
+        forwarded.add_attachment(name.encode(), maintype="application", subtype="octet-stream", filename=name)
+    inner = EmailMessage()
+    inner["From"], inner["Subject"] = "ota@example.org", "The inner rafters"
+    inner.set_content("Inner.")
+    inner.add_attachment(b"beam", maintype="application", subtype="octet-stream", filename="beam.bin")
+    forwarded.add_attachment(inner)
+    (folder / "mail" / "4.eml").write_bytes(forwarded.as_bytes())
     archive.first_sync(config)
     return config
 
@@ -102,7 +115,54 @@ def test_the_command_writes_them_once(service: Service, config: Path, tmp_path: 
         copy_attachments(ref, tmp_path, config)
 
 
+def _count_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files whose mails are read from now on."""
+    names: list[str] = []
+    read = attached_file.read
+
+    def read_and_note(file: Path, offset: str) -> Iterator[attached_file.AttachedFile]:
+        names.append(file.name)
+        return read(file, offset)
+
+    monkeypatch.setattr(attached_file, "read", read_and_note)
+    return names
+
+
 def test_too_much_is_refused(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attachments, "MAX_BYTES", 5)
     with pytest.raises(NoOriginal, match="more than 5 bytes"):
         attachments.pack(service, _ref(service, "Planks"), "Dana")
+    monkeypatch.setattr(attachments, "MAX_BYTES", 4)
+    parsed = _count_reads(monkeypatch)
+    with pytest.raises(NoOriginal, match="more than 4 bytes"):
+        attachments.pack(service, f"thread:{service.search('Planks').hits[0].thread_id}", "Dana")
+    assert len(parsed) == 1, "no mail is read beyond the limit"
+
+
+def test_names_differ_on_every_file_system_and_what_an_attached_mail_holds_is_there(service: Service) -> None:
+    contents = _contents(attachments.pack(service, _ref(service, "Forwarded"), "Dana"))
+    left_out = contents.pop(attachments.LEFT_OUT).decode().splitlines()
+    assert contents == {
+        "A.bin": b"A.bin",
+        "2 a.bin": b"a.bin",
+        "2 left out.TXT": b"left out.TXT",
+        "beam.bin": b"beam",
+    }
+    assert [line.partition(":")[0] for line in left_out] == ["The inner rafters"]
+    assert "cannot be identified" in left_out[0]
+
+
+def test_each_mail_is_read_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = _count_reads(monkeypatch)
+    attachments.pack(service, f"thread:{service.search('Planks').hits[0].thread_id}", "Dana")
+    assert sorted(parsed) == ["1.eml", "2.eml"]
+
+
+def test_what_is_not_looked_at_is_named(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    thread = service.search("Planks").hits[0].thread_id
+    monkeypatch.setattr(attachments, "_MAX_RECORDS", 2)
+    first_two = _contents(attachments.pack(service, _ref(service, "Forwarded"), "Dana"))
+    assert first_two.pop(attachments.LEFT_OUT).startswith(b"all but the first 2 attachments")
+    assert set(first_two) == {"A.bin", "2 a.bin"}
+    newest = _contents(attachments.pack(service, f"thread:{thread}", "Dana"))
+    assert newest[attachments.LEFT_OUT].startswith(b"what is attached to all but the newest 2 records")

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from relrag_pipelines.records import Page, Record
+from relrag_pipelines.settings import SettingsError
 from relrag_query.cli.commands.original import original
 from relrag_query.owner import originals
-from relrag_query.service import Service
+from relrag_query.service import Service, original_file
 from relrag_query.service.original_file import NoOriginal
+from relrag_query.web.originals import has_pages
 from tests import archive
 from tests.sources.document.test_page_picture import pdf
 from tests.web_app import COOKIE, client
@@ -120,3 +123,81 @@ def test_a_mail_that_has_changed_gives_nothing(service: Service, config: Path) -
             originals.find(service, ref)
     finally:
         file.write_bytes(content)
+
+
+def _attached(location: str, extra: dict[str, str]) -> Record:
+    """An attachment with pages that lies there."""
+    return Record(
+        source_id="m:0",
+        text="A plan.",
+        rag_source_type="email_attachment",
+        parent_asset_id="gmail:m",
+        file_name="plan.pdf",
+        locations=[location],
+        extra=dict(extra),
+        pages=[Page(1, 0, 7)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("location", "extra", "why"),
+    [
+        ("old.PST#2097188", {"bytes_hash": "ab"}, "data file of Outlook"),
+        ("mail.mbox#0", {}, "cannot be identified"),
+    ],
+)
+def test_what_can_never_be_opened_is_not_promised(
+    service: Service, location: str, extra: dict[str, str], why: str
+) -> None:
+    record = _attached(location, extra)
+    assert not original_file.may_have(record)
+    assert not has_pages(record)
+    with service.reading() as opened, pytest.raises(NoOriginal, match=why):
+        original_file.locate(opened.settings, record)
+    assert has_pages(_attached("mail.mbox#0", {"bytes_hash": "ab"}))
+
+
+def test_the_page_of_an_attached_mail_promises_no_file(service: Service, browser: TestClient) -> None:
+    hits = service.search("Inside", limit=50).hits
+    ref = next(hit.asset_id for hit in hits if hit.rag_source_type == "email_attachment" and not hit.file_name)
+    page = browser.get("/record", params={"ref": ref})
+    assert page.status_code == 200
+    assert "The original file" not in page.text
+
+
+def test_a_long_name_is_cut_and_keeps_its_suffix(config: Path, tmp_path: Path) -> None:
+    folder = archive.clone(config.parent, tmp_path / "copy")
+    mail = _mail(5, "Hebrew.", ("\u05d0" * 130 + ".bin", "application/octet-stream", b"letters"))
+    (folder / "mail" / "long.eml").write_bytes(mail.as_bytes())
+    archive.sync(folder / "relrag.toml")
+    with Service.open(folder / "relrag.toml") as opened:
+        ref = next(hit.asset_id for hit in opened.search("Hebrew").hits if hit.rag_source_type == "email") + ":0"
+    (tmp_path / "out").mkdir()
+    assert original(ref, tmp_path / "out", folder / "relrag.toml") == 0
+    (file,) = (tmp_path / "out").iterdir()
+    assert file.name == "\u05d0" * 98 + ".bin"
+    with pytest.raises(SettingsError, match="cannot be written: File name too long"):
+        original(ref, tmp_path / "out" / ("a" * 300), folder / "relrag.toml")
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "part", "described"),
+    [
+        ({"range": "bytes=0-1"}, 206, PICTURE[:2], f"bytes 0-1/{len(PICTURE)}"),
+        ({"range": "bytes=4-"}, 206, PICTURE[4:], f"bytes 4-{len(PICTURE) - 1}/{len(PICTURE)}"),
+        ({"range": "bytes=-3"}, 206, b"ons", f"bytes {len(PICTURE) - 3}-{len(PICTURE) - 1}/{len(PICTURE)}"),
+        ({"range": "bytes=4-999"}, 206, PICTURE[4:], f"bytes 4-{len(PICTURE) - 1}/{len(PICTURE)}"),
+        ({"range": "bytes=999-"}, 416, b"", f"bytes */{len(PICTURE)}"),
+        ({"range": "bytes=-"}, 200, PICTURE, None),
+        ({"range": "bytes=0-1,4-5"}, 200, PICTURE, None),
+        ({"range": "bytes=0-1", "if-range": "x"}, 200, PICTURE, None),
+        ({}, 200, PICTURE, None),
+    ],
+)
+def test_a_player_has_the_part_of_an_attachment_that_it_asks_for(
+    service: Service, browser: TestClient, asked: dict[str, str], status: int, part: bytes, described: str | None
+) -> None:
+    answer = browser.get("/original/file", params={"ref": _ref(service, "e\u00e9.png")}, headers=asked)
+    assert (answer.status_code, answer.content) == (status, part)
+    assert answer.headers.get("content-range") == described
+    assert answer.headers["accept-ranges"] == "bytes"

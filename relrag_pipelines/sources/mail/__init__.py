@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import ReadContext, Unit
+from relrag_pipelines.sources import ReadContext, Unit, outlook_stores
 from relrag_pipelines.sources.mail import mailbox, mime
 from relrag_pipelines.sources.mail.outlook import msg, pst
 from relrag_pipelines.sources.mail.outlook.mapi_properties import mail_of, raw_text
@@ -26,7 +26,7 @@ _HEAD = 8192
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of a unit's mails: each mail, then its attachments, preceded by the failures of both."""
-    if unit.file.suffix.lower() in pst.SUFFIXES:
+    if unit.file.suffix.lower() in outlook_stores.SUFFIXES:
         yield from _read_data_file(unit, reading)
         return
     for mail in mailbox.mails(unit.file, int(unit.resume_point or 0)):
@@ -43,7 +43,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
 def recognise(file: Path) -> bool:
     """Whether a file is a mailbox or a mail: by its first line or headers."""
     head = mailbox.read_head(file, _HEAD)
-    if file.suffix.lower() in pst.SUFFIXES:
+    if file.suffix.lower() in outlook_stores.SUFFIXES:
         return head.startswith(pst.SIGNATURE)
     if head.startswith(msg.SIGNATURE):
         return file.suffix.lower() == ".msg"

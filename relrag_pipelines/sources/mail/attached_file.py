@@ -1,15 +1,16 @@
-"""The bytes of an attachment, found again in the file that holds its mail."""
+"""The bytes of attachments, read again from the file that holds their mail."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from relrag_pipelines.sources import outlook_stores
 from relrag_pipelines.sources.mail import mailbox, mime
 from relrag_pipelines.sources.mail.body import body_of, name_of
 from relrag_pipelines.sources.mail.mime import Part
-from relrag_pipelines.sources.mail.outlook import msg, pst
+from relrag_pipelines.sources.mail.outlook import msg
 
 
 class AttachedFile(NamedTuple):
@@ -20,19 +21,20 @@ class AttachedFile(NamedTuple):
     data: bytes
 
 
-def find(file: Path, offset: str, is_sought: Callable[[bytes], bool]) -> AttachedFile | None:
-    """The attachment whose bytes are sought, of the mail at that offset of a mailbox, or of a file that is one mail.
+def read(file: Path, offset: str) -> Iterator[AttachedFile]:
+    """The attachments of the mail at that offset of a mailbox, or of a file that is one mail.
 
-    None if no attachment is. Outlook's data files are not searched. Raises OSError, and CompoundError for a damaged
-    .msg.
+    Each is decoded when it is asked for. None if no mail is there. Outlook's data files are not read. Raises OSError,
+    ValueError for an offset that is no number, and CompoundError for a damaged .msg.
     """
-    if file.suffix.lower() in pst.SUFFIXES:
-        return None
+    if file.suffix.lower() in outlook_stores.SUFFIXES:
+        return
     mail = next(mailbox.mails(file, int(offset or 0)), None)
     if mail is None or mail.offset != offset:
-        return None
-    parts = _attachments(msg.parse(mail.data) if mail.data.startswith(msg.SIGNATURE) else mime.parse(mail.data))
-    return next((AttachedFile(name_of(part), data) for part in parts if is_sought(data := part.content())), None)
+        return
+    parsed = msg.parse(mail.data) if mail.data.startswith(msg.SIGNATURE) else mime.parse(mail.data)
+    for part in _attachments(parsed):
+        yield AttachedFile(name_of(part), part.content())
 
 
 def _attachments(mail: Part) -> Iterator[Part]:

@@ -82,7 +82,11 @@ def _target(output: Path, name: str, *, force: bool) -> Path:
     """The file to write. Raises SettingsError if it is there already, unless `force`."""
     from relrag_pipelines.settings import SettingsError
 
-    target = output / name if output.is_dir() else output
-    if target.exists() and not force:
+    try:
+        target = output / name if output.is_dir() else output
+        is_taken = target.exists() and not force
+    except OSError as error:
+        raise SettingsError(f"{output} cannot be written: {error.strerror}") from None
+    if is_taken:
         raise SettingsError(f"{target} is there already; name another file, or replace it with --force")
     return target

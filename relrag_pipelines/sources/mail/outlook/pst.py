@@ -18,7 +18,6 @@ from relrag_pipelines.sources.mail.outlook.mapi_properties import Attachment, Ou
 from relrag_pipelines.workers import sandbox
 from relrag_pipelines.workers.limits import Limits
 
-SUFFIXES = (".pst", ".ost")
 SIGNATURE = b"!BDN"
 MISSING = "Outlook's data files need libpff: pip install 'relrag[outlook]'"
 _CLASS, _SUBJECT = 0x001A, 0x0037

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import KINDS, ReadContext, mail
+from relrag_pipelines.sources import KINDS, ReadContext, mail, outlook_stores
 from relrag_pipelines.sources.mail.outlook import pst
 from relrag_pipelines.sources.mail.outlook.mapi_properties import BINARY, INTEGER, UNICODE
 from relrag_pipelines.sources.unit_files import unit_of
@@ -180,6 +180,6 @@ def test_what_is_no_data_file_is_a_failure(tmp_path: Path) -> None:
     ("head", "recognised"), [(b"!BDN\0\0", True), (b"From: a@b.example\nTo: c@d.example\n", False)]
 )
 def test_a_data_file_is_recognised(tmp_path: Path, head: bytes, recognised: bool) -> None:
-    for suffix in pst.SUFFIXES:
+    for suffix in outlook_stores.SUFFIXES:
         (tmp_path / f"all{suffix}").write_bytes(head)
         assert KINDS["gmail"].recognise(tmp_path / f"all{suffix}") is recognised
