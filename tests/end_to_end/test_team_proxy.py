@@ -126,9 +126,9 @@ def test_nobody_says_that_he_is_another(archives: dict[str, str]) -> None:
     for forged in ({HEADER: "dana@example.org"}, {HEADER.lower(): "dana@example.org", "authorization": "Bearer x"}):
         said = asked(archives["shared"], "/search?q=zorkmids+dam", "session=o", **forged)
         assert said.status_code == 200
-        assert "zorkmids." not in said.text
+        assert "88000" not in said.text
         assert asked(archives["danas"], "/ask?q=cabin", "session=o", **forged).status_code == 403
-    assert "88000 zorkmids" in asked(archives["shared"], "/search?q=zorkmids+dam", "session=d").text
+    assert "88000 <mark>zorkmids</mark>" in asked(archives["shared"], "/search?q=zorkmids+dam", "session=d").text
 
 
 def test_one_archive_knows_nothing_of_the_other(archives: dict[str, str]) -> None:

@@ -51,7 +51,7 @@ def search(config: Path, query: str) -> list[str]:
 
 def everything(config: Path) -> dict[str, list[tuple[Any, ...]]]:
     edges = "src_asset_ref, dst_asset_ref, relation_type, confidence, provenance"
-    columns = {"records": "*", "chunks": "*", "identifiers": "*", "asset_asset_edges": edges}
+    columns = {"records": "*", "chunks": "* EXCLUDE (created_at)", "identifiers": "*", "asset_asset_edges": edges}
     with catalog.open(published(config) / catalog.NAME) as connection:
         return {
             table: connection.execute(f"SELECT {names} FROM {table} ORDER BY ALL").fetchall()
