@@ -26,7 +26,11 @@ NAMES = (CONVERSATION, VISITS)
 @contextmanager
 def changing(home: Path) -> Iterator[None]:
     """Waits until no other process or thread changes these files: what is dropped is not written again."""
-    folder = os.open(home / "private", os.O_RDONLY)
+    try:
+        folder = os.open(home / "private", os.O_RDONLY)
+    except FileNotFoundError:  # before the first sync there are none
+        yield
+        return
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         yield
