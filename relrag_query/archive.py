@@ -231,7 +231,7 @@ class Archive:
             return archive_contents.frequent_subjects(connection, limit)
 
     def people_of_passages(self, chunk_ids: Collection[str]) -> list[list[int]]:
-        """The people whom each of these passages has to do with, by the ids of the generation."""
+        """For each passage, the ids of the people who wrote, received or took part in it, or whom it names."""
         with self._reading() as connection:
             return archive_contents.people_of_passages(connection, chunk_ids)
 
@@ -398,9 +398,9 @@ class Archive:
         people: People | None = None,
         infer: Infer | None = None,
     ) -> QueryContext:
-        """The context of a question; with `people`, those whom it names are known.
+        """Builds the context of a question. Only if `people` is given does it hold the people whom the question names.
 
-        Its intents are those of `infer`, else of the configured model.
+        `infer` reads the intents; without it the configured model does.
         """
         named = self._people_asked_about(question, follows, people) if people else PeopleInQuestion()
         persons = people.by_id(named.named).values() if people else ()

@@ -1,7 +1,7 @@
-"""Files in private/ that hold the owner's questions, and ids of what was shown for them.
+"""Two files in private/: the conversation of the command line, and what the first page remembers of its visits.
 
-A question may name somebody who is forgotten: `relrag forget` removes these files, and none is written for a
-generation that is not the current one any more.
+Both hold questions of the owner, which may name a person whom the owner forgets later. So `relrag forget` removes
+both files, and a process that still reads an older generation writes neither.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAMES = (CONVERSATION, VISITS)
 
 @contextmanager
 def changing(home: Path) -> Iterator[None]:
-    """Waits until no other process or thread changes these files: what is dropped is not written again."""
+    """Holds a lock on these files, so that no process writes back what another one removes."""
     try:
         folder = os.open(home / "private", os.O_RDONLY)
     except FileNotFoundError:  # before the first sync there are none

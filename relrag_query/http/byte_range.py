@@ -28,7 +28,7 @@ def bytes_response(request: Request, content: bytes, media_type: str, headers: M
 
 
 def _bounds(first: str, last: str, size: int) -> tuple[int, int]:
-    """Where the part begins, and behind its end; without a first byte the last so many are asked for."""
+    """Start and end of the part, the end excluded. Without `first`, `last` is how many bytes at the end are sent."""
     if not first:
         return max(size - int(last), 0), size
     return int(first), min(int(last) + 1, size) if last else size

@@ -31,7 +31,7 @@ def frequent_subjects(connection: duckdb.DuckDBPyConnection, limit: int) -> list
 
 
 def people_of_passages(connection: duckdb.DuckDBPyConnection, chunk_ids: Collection[str]) -> list[list[int]]:
-    """The people whom each of these passages has to do with, by the ids of the generation."""
+    """For each passage, the ids of the people who wrote, received or took part in it, or whom it names."""
     rows = connection.execute(
         "SELECT list_concat(person_ids, mentioned_person_ids) FROM chunks WHERE chunk_id IN (SELECT unnest($ids))",
         {"ids": [*chunk_ids]},

@@ -23,9 +23,14 @@ class HomePage:
         self._examples: tuple[int, list[str]] = (0, [])
 
     def template_context(self) -> dict[str, Any]:
-        """`examples`, `asked` (the last questions) and `news`."""
-        asked, news = visits.look(self._service)
-        return {"examples": self._example_questions(), "asked": asked, "news": news, "zone": self._service.zone}
+        """`examples`, `last_questions` and `news` of the template, and `zone`."""
+        last_questions, news = visits.look(self._service)
+        return {
+            "examples": self._example_questions(),
+            "last_questions": last_questions,
+            "news": news,
+            "zone": self._service.zone,
+        }
 
     def _example_questions(self) -> list[str]:
         with self._service.reading() as archive:
