@@ -56,6 +56,8 @@ class EntityType:
     """recognisers written as data"""
     spelled: SpelledForm | None = None
     """prefilter for values in words, if it may be written so"""
+    min_digits: int = 0
+    """fewest digits, raised ones too, of a text that contains one which is not in words"""
 
     def may_hold(self, text: str) -> bool:
         """Whether Presidio could find it in the text; false only if none of its recognisers can."""
@@ -91,23 +93,37 @@ def _by_patterns(
     return EntityType(name, None, normalise, keyed_as, hint, words, entries)
 
 
-_SPELLED = SpelledForm(spelled_digits.may_hold, spelled_digits.which_may_hold)
+_SPELLED_DIGITS = SpelledForm(spelled_digits.may_hold, spelled_digits.which_may_hold)
+_SPELLED_ADDRESS = SpelledForm(spelled_addresses.may_be_spelt, spelled_addresses.which_may_be_spelt)
 NATIONAL_ID = "NATIONAL_ID"
 """ids of all countries except those with an entity of their own"""
 
 ENTITIES = {
     entity.name: entity if entity.find is None else replace(entity, find=_memoize(entity.find))
     for entity in (
-        EntityType("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT_SIGNS, spelled_addresses.WORDS),
-        EntityType("IBAN_CODE", ibans.find, ibans.normalise, "iban", _DIGIT),
-        EntityType("CREDIT_CARD", cards.find, cards.normalise, "card", _DIGIT),
-        EntityType("IL_ID_NUMBER", national_ids.find_israeli_ids, national_ids.normalise_id, "il_id", _DIGIT),
+        EntityType("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT_SIGNS, spelled=_SPELLED_ADDRESS),
+        EntityType("IBAN_CODE", ibans.find, ibans.normalise, "iban", _DIGIT, min_digits=ibans.MIN_DIGITS),
+        EntityType("CREDIT_CARD", cards.find, cards.normalise, "card", _DIGIT, min_digits=12),
         EntityType(
-            "CZ_BIRTH_NUMBER", national_ids.find_birth_numbers, national_ids.normalise_birth_number, "cz_birth", _DIGIT
+            "IL_ID_NUMBER", national_ids.find_israeli_ids, national_ids.normalise_id, "il_id", _DIGIT, min_digits=7
+        ),
+        EntityType(
+            "CZ_BIRTH_NUMBER",
+            national_ids.find_birth_numbers,
+            national_ids.normalise_birth_number,
+            "cz_birth",
+            _DIGIT,
+            min_digits=9,
         ),
         EntityType(NATIONAL_ID, national_id_forms.finder(), national_id_forms.normalise, "national_id", _DIGIT),
         EntityType(
-            "PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT + normalized_text.RAISED, spelled=_SPELLED
+            "PHONE_NUMBER",
+            phones.find,
+            phones.normalise,
+            "phone",
+            _DIGIT + normalized_text.RAISED,
+            spelled=_SPELLED_DIGITS,
+            min_digits=4,
         ),
     )
 }
@@ -149,7 +165,7 @@ def _extended_table(entries: tuple[patterns.PatternEntry, ...], regions: tuple[s
     types_by_name |= _phones_in(regions) | _accounts_in(regions) | _ids_in(regions) if regions else {}
     for entry in entries:
         base = types_by_name.get(entry.entity) or EntityType(entry.entity, None, squeeze, entry.entity, "")
-        types_by_name[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
+        types_by_name[entry.entity] = replace(base, hint="", words=(), min_digits=0, patterns=(*base.patterns, entry))
     return types_by_name
 
 

@@ -27,7 +27,7 @@ _PRECEDING_LETTER = re.compile(rf"(?:^|[^\w'’])[A-Za-z0-9]{SEPARATOR}$")
 _FOLLOWING_LETTER = re.compile(rf"(?:{SEPARATOR}[A-Za-z0-9](?![A-Za-z0-9])){{2}}|[A-Za-z0-9]")
 """letters next to an IBAN written letter by letter that make it a part of something longer"""
 _PAIR = re.compile("[A-Za-z0-9]{2}")
-_MIN_DIGITS = 8
+MIN_DIGITS = 8
 """smallest number of digits in any IBAN; words may pass the checksum too"""
 _FIELD = re.compile(r"(\d+)!([nac])")
 _CLASSES = {"n": "[0-9]", "a": "[A-Za-z]", "c": "[A-Za-z0-9]"}
@@ -90,7 +90,7 @@ def _is_part(text: str, match: re.Match[str]) -> bool:
 
 def _is_iban(text: str) -> bool:
     number = _NOT_ALNUM.sub("", text).upper()
-    return len(_NOT_DIGIT.sub("", number)) >= _MIN_DIGITS and _passes_mod_97(number)
+    return len(_NOT_DIGIT.sub("", number)) >= MIN_DIGITS and _passes_mod_97(number)
 
 
 def normalise(number: str, regions: tuple[str, ...] = ()) -> str:

@@ -59,10 +59,8 @@ class NationalId:
     labels: tuple[str, ...]
     form: str
     """pattern of its characters next to a label"""
-    pattern: re.Pattern[str]
-    """the same, not within a longer number, perhaps with the code of the country"""
-    alone: re.Pattern[str] | None
-    """its distinctive form, which needs no label"""
+    distinctive_form: str
+    """pattern of a form that needs no label; empty if it has none"""
     check: str
     keeps_signs: bool
     """whether the signs between its characters are part of the checked value"""
@@ -79,6 +77,18 @@ class NationalId:
     def has_checksum(self) -> bool:
         """Whether a number can be invalid."""
         return self.check != _ANY
+
+    # compiled when first needed: all of them take longer to compile than most archives to search
+
+    @functools.cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Its form, not within a longer number, perhaps with the code of the country."""
+        return _bounded(f"(?:(?i:{self.region})[ -]?)?{self.form}")
+
+    @functools.cached_property
+    def alone(self) -> re.Pattern[str] | None:
+        """Its distinctive form, not within a longer number; None if it has none."""
+        return _bounded(self.distinctive_form) if self.distinctive_form else None
 
     def is_valid(self, written: str) -> bool:
         """Whether the checksum is valid; the code of the country before the id does not count."""
@@ -112,8 +122,7 @@ def _national_id(row: dict[str, Any]) -> NationalId:
         row["region"],
         _folded(row["labels"]),
         form,
-        _bounded(f"(?:(?i:{row['region']})[ -]?)?{form}"),
-        _bounded(row["alone"]) if "alone" in row else None,
+        row.get("alone", ""),
         row["check"],
         row.get("keeps_signs", False),
         row.get("presidio", ""),
@@ -143,7 +152,7 @@ def finder(regions: tuple[str, ...] = (), entity: str = "") -> Callable[[str], l
     kinds = [form for form in kinds if not form.at_home or form.region in regions]
     announced = _Labels(kinds, regions)
     cards = identity_documents.finder(identity_documents.ID_CARD)
-    alone = [form for form in kinds if form.region in regions and form.alone]
+    alone = [form for form in kinds if form.region in regions and form.distinctive_form]
 
     @normalize
     def find(text: str) -> list[Span]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +13,7 @@ import regex
 
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.pii import entities as entity_table
-from relrag_pipelines.pii import spelled_addresses
+from relrag_pipelines.pii import normalized_text, spelled_addresses
 from relrag_pipelines.pii.entities import EntityType, SpelledForm
 from relrag_pipelines.settings import ACTIONS, Policy, SettingsError
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from relrag_pipelines.pii.engine import Engine
 
 KEEP = "keep"
+_DIGIT = regex.compile(rf"[\p{{Nd}}{normalized_text.RAISED}]")
 
 
 class RedactionError(SafeError):
@@ -53,11 +56,19 @@ class CompiledPolicy:
 
     def candidates(self, text: str) -> Iterator[EntityType]:
         """The entities that the text may contain, by its characters."""
+        digits = sum(1 for _ in itertools.islice(_DIGIT.finditer(text), self.most_digits))
         for hint, entities in self.by_hint:
-            if hint.search(text):
-                yield from entities
-            else:
-                yield from (entity for entity in entities if _may_be_spelled(entity, text))
+            hinted = hint.search(text) is not None
+            yield from (
+                entity
+                for entity in entities
+                if (hinted and digits >= entity.min_digits) or _may_be_spelled(entity, text)
+            )
+
+    @functools.cached_property
+    def most_digits(self) -> int:
+        """The largest `min_digits` of the entities; further digits need not be counted."""
+        return max((entity.min_digits for entity in self.entities), default=0)
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,17 @@ meet at six and look at pages: there must be a domain behind it that ends as dom
 
 from __future__ import annotations
 
+import functools
+import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import ahocorasick_rs
+import numpy as np
 import regex
 
-from relrag_pipelines.pii import context_words
+from relrag_pipelines.pii import context_words, word_counts
 
 _LANGUAGES = tomllib.loads(Path(__file__).with_name("address_words.toml").read_text(encoding="utf-8")).values()
 
@@ -38,6 +42,10 @@ WORDS = (
     *(f" {word} " for words in _LANGUAGES if words.get("spelt_at") for word in words.get("dot", ())),
 )
 """every such address without one of `@([{&` contains one of these, in lower case"""
+_DOT_WORDS = tuple(_words("dot"))
+_FULL_STOP = "[.\u2024\u3002\uff0e\uff61]"
+_DOT_SIGN = re.compile(rf"{_FULL_STOP}\S|\W{_FULL_STOP}|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
+"""a dot that ends no sentence, also in its wide forms, or a mark that may hide one"""
 APART = ("@ ", " @", "@&", ";@", "@\t", "\t@", "@\xa0", "\xa0@", "@@", "<@")
 """or one of these"""
 _BLANK = r"(?:[ \t\xa0]|&nbsp;)"
@@ -127,8 +135,30 @@ def has_spelled_address(text: str, words: tuple[str, ...]) -> bool:
     return False
 
 
+def may_be_spelt(text: str) -> bool:
+    """Whether words may spell an address in the text, which needs a sign and a domain with a dot."""
+    return _may_have_domain(text) and has_spelled_address(text, WORDS)
+
+
+def which_may_be_spelt(texts: Sequence[str]) -> list[int]:
+    """The indices of the texts for which `may_be_spelt` is true, by one search of all of them."""
+    counts = word_counts.count(_automaton(), texts)
+    return [number for number in np.flatnonzero(counts).tolist() if may_be_spelt(texts[number])]
+
+
+@functools.cache
+def _automaton() -> ahocorasick_rs.BytesAhoCorasick:
+    return ahocorasick_rs.BytesAhoCorasick([word.encode() for word in WORDS])
+
+
+def _may_have_domain(text: str) -> bool:
+    return _DOT_SIGN.search(text) is not None or has_spelled_address(text, _DOT_WORDS)
+
+
 def may_hold(text: str) -> bool:
-    """Whether an address may be spelt in the text; no, only where none is."""
+    """Whether an address may be spelt in the text, with signs or in words; no, only where none is."""
+    if not _may_have_domain(text):
+        return False
     if has_spelled_address(text, WORDS) or ("@" in text and has_spelled_address(text, APART)):
         return True
     return _BRACKETED.search(text) is not None or ("@" in text and _SPELT_DOT.search(text) is not None)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from relrag_pipelines.pii import emails
+from bench import pii_scores
+from relrag_pipelines.pii import emails, spelled_addresses
 from tests import cost
 from tests.cases import cases
 
@@ -80,6 +81,21 @@ def test_long_runs_cost_time_in_proportion(before: str, piece: str, after: str) 
 )
 def test_signs_that_are_spelt_or_apart(text: str, address: str) -> None:
     assert matches(text) == [address]
+    entities = pii_scores.redactor(["EMAIL_ADDRESS"]).detect(text, "default")
+    assert [text[entity.start : entity.end] for entity in entities] == [address]
+
+
+@pytest.mark.parametrize(
+    "text", ["we meet at six, that is the whole plan. See you", "שטרודל תפוחים", "la arroba es un signo"]
+)
+def test_a_word_for_the_sign_without_a_domain_is_not_searched(text: str) -> None:
+    assert not spelled_addresses.may_be_spelt(text)
+    assert spelled_addresses.which_may_be_spelt([text, "jan at firma dot cz", "a\0b", text]) == [1]
+
+
+@pytest.mark.parametrize("text", ["jan at firma dot cz", "jan at firma．cz", "jan at firma . com", "JAN AT FIRMA。CZ"])
+def test_a_word_for_the_sign_with_a_domain_is_searched(text: str) -> None:
+    assert spelled_addresses.may_be_spelt(text)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench import pii_scores
+from bench import findings_by_country, pii_scores
+from relrag_pipelines.pii import entities, policies
 from relrag_pipelines.pii.entities import ENTITIES, FURTHER
 from tests.cases import case_values, cases
 
@@ -156,3 +157,15 @@ def test_what_is_found(entity: str, text: str, values: list[str]) -> None:
 
 def test_every_entity_is_tried_here_or_in_a_file_of_its_own() -> None:
     assert {one[0] for one in FOUND} | ENTITIES.keys() | {"BANK_ACCOUNT"} == ENTITIES.keys() | FURTHER.keys()
+
+
+@pytest.mark.parametrize("country", findings_by_country.countries())
+def test_no_prefilter_drops_an_entity_that_its_finder_finds(country: str) -> None:
+    table = entities.table(regions=(country,))
+    policy = policies.compile_policy(table.values(), dict.fromkeys(table, "replace"))
+    for labelled in findings_by_country.texts_of(country):
+        text = labelled["text"]
+        candidates = {entity.name for entity in policy.candidates(text)}
+        matched = {entity.name for entity in table.values() if entity.find and entity.find(text)}
+        assert matched <= candidates, text
+        assert policy.may_change(text) or not matched

@@ -117,8 +117,12 @@ def test_fragments_of_longer_numbers_are_not_left_behind() -> None:
 
 def test_of_two_that_overlap_each_stands_for_all_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     table = {
-        "A": replace(entities.ENTITIES["CREDIT_CARD"], name="A", find=lambda text: [Span(0, 6, 1.0)], normalise=str),
-        "B": replace(entities.ENTITIES["CREDIT_CARD"], name="B", find=lambda text: [Span(4, 9, 0.5)], normalise=str),
+        "A": replace(
+            entities.ENTITIES["CREDIT_CARD"], name="A", find=lambda text: [Span(0, 6, 1.0)], normalise=str, min_digits=0
+        ),
+        "B": replace(
+            entities.ENTITIES["CREDIT_CARD"], name="B", find=lambda text: [Span(4, 9, 0.5)], normalise=str, min_digits=0
+        ),
     }
     monkeypatch.setattr(entities, "table", lambda file, regions: table)
     ours = PIIRedactor({"default": Policy(entities=["A", "B"], action="pseudonymize")}, KEYS)
@@ -200,7 +204,7 @@ def test_an_error_stops_the_text_and_tells_nothing_of_it(
 
 
 def test_what_is_found_again_and_again_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    endless = replace(entities.ENTITIES["PHONE_NUMBER"], name="A1", find=lambda text: [Span(0, 1, 1.0)])
+    endless = replace(entities.ENTITIES["PHONE_NUMBER"], name="A1", find=lambda text: [Span(0, 1, 1.0)], min_digits=0)
     monkeypatch.setattr(entities, "table", lambda file, regions: {"A1": endless})
     ours = PIIRedactor({"default": Policy(entities=["A1"], action="replace")}, KEYS)
     with pytest.raises(RedactionError, match=r"found again \(A1\)"):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import ahocorasick_rs
 import numpy as np
 
-from relrag_pipelines.pii import context_words, number_words
+from relrag_pipelines.pii import context_words, number_words, word_counts
 from relrag_pipelines.pii.number_words import spelt_numbers
 from relrag_pipelines.pii.number_words.matching import UNSPACED, VOWEL_SIGNS, fold
 from relrag_pipelines.pii.phones import validity
@@ -111,12 +111,7 @@ def _automaton() -> tuple[ahocorasick_rs.BytesAhoCorasick, list[frozenset[int]]]
 def which_may_hold(texts: Sequence[str]) -> list[int]:
     """The indices of the texts for which `may_hold` is true, by one search of all of them."""
     automaton, _ = _automaton()
-    ended = "".join(f"{text}\0" for text in texts).lower().encode("utf-8", "surrogatepass")
-    ends = np.flatnonzero(np.frombuffer(ended, np.uint8) == 0)
-    if len(ends) != len(texts):  # some hold a NUL of their own
-        return [number for number, text in enumerate(texts) if may_hold(text)]
-    places = [start for _, start, _ in automaton.find_matches_as_indexes(ended)]
-    counts = np.bincount(ends.searchsorted(places), minlength=len(texts)) if places else np.zeros(len(texts), int)
+    counts = word_counts.count(automaton, texts)
     return [number for number in np.flatnonzero(counts >= _MIN_NEAR_WORDS).tolist() if may_hold(texts[number])]
 
 
