@@ -90,12 +90,20 @@ class QdrantResource(dg.ConfigurableResource[Any]):
     url: str = ""
     """empty: in the home"""
     quantization: str = "none"
+    shards: int = 1
+    replicas: int = 1
     api_key: str = ""
 
     def apply(self, workspace: Workspace) -> Workspace:
         """The workspace with vectors on that server."""
         _set_key(_QDRANT_KEY, self.api_key)
-        return _with_settings(workspace, qdrant_url=self.url, qdrant_quantization=self.quantization)
+        return _with_settings(
+            workspace,
+            qdrant_url=self.url,
+            qdrant_quantization=self.quantization,
+            qdrant_shards=self.shards,
+            qdrant_replicas=self.replicas,
+        )
 
 
 class DuckDBResource(dg.ConfigurableResource[Any]):
@@ -126,6 +134,8 @@ def resources(settings: Settings) -> dict[str, Any]:
         "qdrant": QdrantResource(
             url=settings.qdrant_url,
             quantization=settings.qdrant_quantization,
+            shards=settings.qdrant_shards,
+            replicas=settings.qdrant_replicas,
             api_key=_secret(_QDRANT_KEY if settings.qdrant_url else None),
         ),
         "duckdb": DuckDBResource(),

@@ -279,7 +279,14 @@ def _collection(workspace: Workspace) -> CollectionRef | None:
         return None
     number = generations.next_number(workspace.home)
     name = f"relrag-{settings.archive}-{number}-{secrets.token_hex(4)}"
-    return CollectionRef(settings.qdrant_url, name, number, quantization=settings.qdrant_quantization)
+    return CollectionRef(
+        settings.qdrant_url,
+        name,
+        number,
+        quantization=settings.qdrant_quantization,
+        shards=settings.qdrant_shards,
+        replicas=settings.qdrant_replicas,
+    )
 
 
 def _finish_build_info(folder: Path, info: dict[str, Any]) -> None:

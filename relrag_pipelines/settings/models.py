@@ -371,6 +371,12 @@ class Settings(BaseModel):
         description="how the server keeps dense vectors in memory; scalar: a quarter of the memory, binary: a 32nd, "
         "for models of 1,024 dimensions and more; what is found is compared in full afterwards",
     )
+    qdrant_shards: int = Field(
+        1, ge=1, le=1_000, description="parts of a collection, which a Qdrant cluster spreads over its nodes"
+    )
+    qdrant_replicas: int = Field(
+        1, ge=1, le=16, description="nodes of a Qdrant cluster that hold each part; a sync waits for all of them"
+    )
     dagster_storage: Literal["sqlite", "postgres"] = Field(
         "sqlite", description="where Dagster keeps runs and events; postgres: the database of DAGSTER_POSTGRES_URL"
     )

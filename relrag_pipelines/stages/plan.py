@@ -275,7 +275,9 @@ def publish_settings(workspace: Workspace) -> str:
     settings = workspace.settings
     names = [source.name for source in settings.sources]
     relations = [settings.link_max_records, [repr(word) for word in manual_links.load(workspace.home)]]
-    server = [settings.qdrant_url, settings.qdrant_quantization] if settings.qdrant_url else []
+    server: list[str | int] = [settings.qdrant_url, settings.qdrant_quantization] if settings.qdrant_url else []
+    cluster = [settings.qdrant_shards, settings.qdrant_replicas]
+    server += cluster if server and cluster != [1, 1] else []
     # also where no record was forgotten: what the owner had said of somebody stands in generations as well
     forgotten = [last] if (last := rule_file.load(workspace.home).last) else []
     made_by = [SCHEMA_VERSION, PUBLISH_VERSION, analyzer.VERSION, policy_hash(workspace)]

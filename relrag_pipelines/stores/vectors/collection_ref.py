@@ -25,6 +25,10 @@ class CollectionRef:
     points: int | None = None
     """how many of its points belong to the generation; None until they are all there"""
     quantization: str = "none"
+    shards: int = 1
+    """parts that a cluster spreads over its nodes"""
+    replicas: int = 1
+    """nodes that hold each part"""
 
     @property
     def host(self) -> str:

@@ -17,6 +17,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ def extend(
     """Adds the points of a further generation to a collection, and marks those that it has no more."""
     shutil.rmtree(path, ignore_errors=True)
     make_private(path)
-    successor = CollectionRef(collection.url, collection.name, generation, quantization=collection.quantization)
+    successor = replace(collection, generation=generation, points=None)
     with closing(connect(successor.url)) as server:
         server.version()
         collection_ref.save(path, successor)
@@ -161,6 +162,10 @@ def _create(server: Connection, collection: CollectionRef, dimension: int, spans
             sparse_vectors_config={WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)},
             # what has come to rest is indexed at half the cost, so not yet
             optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0),
+            shard_number=collection.shards,
+            replication_factor=collection.replicas,
+            # a reader may ask any replica, so a point counts as written when all have it
+            write_consistency_factor=collection.replicas,
         )
     )
     for field in (*KEYWORDS, CHUNK):

@@ -304,6 +304,21 @@ def test_what_a_server_is_told(tmp_path: Path, quantization: str) -> None:
     assert ("quantization" in query["params"]) == (quantization != "none")
 
 
+def test_a_cluster_is_told_its_shards_and_replicas_and_a_later_generation_keeps_them(tmp_path: Path) -> None:
+    requests: list[tuple[str, bytes]] = []
+    with warnings.catch_warnings(), over_http(local(), requests) as url:
+        warnings.simplefilter("ignore")
+        collection = CollectionRef(url, "c", 1, shards=6, replicas=2)
+        vector_store.build(tmp_path / "v1", batches(rows(), MEANINGS), dimension=2, collection=collection)
+        vector_store.extend(tmp_path / "v1", tmp_path / "v2", iter(()), [], generation=2)
+    (body,) = [json.loads(body) for request, body in requests if request.startswith("PUT ") and request.endswith("/c")]
+    # a search may ask either replica, so a point counts as written when both have it
+    assert (body["shard_number"], body["replication_factor"], body["write_consistency_factor"]) == (6, 2, 2)
+    later = vector_store.collection(tmp_path / "v2")
+    assert later is not None
+    assert (later.generation, later.shards, later.replicas) == (2, 6, 2)
+
+
 STEPS = st.lists(
     st.tuples(st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5)), st.booleans()), min_size=1, max_size=5
 )
