@@ -84,8 +84,9 @@ web: $(STAMP) ## Serve pages, API and MCP for an archive on 127.0.0.1, and print
 assets: ## Bundle the libraries of the graph page again (needs npm)
 	@python3 frontend/bundle.py
 
-bench: $(STAMP) ## Measure speed against floors and peers (about 12 minutes)
+bench: $(STAMP) ## Measure speed against floors and peers, and a sync of 110,000 records (about 15 minutes)
 	@$(BIN)/python -m bench
+	@$(BIN)/python -m bench.full --scale 0.1 --once
 
 bench-full: $(STAMP) ## Measure a million messages, about 20 minutes
 	@$(BIN)/python -m bench.full

@@ -124,9 +124,19 @@ class People:
         if not persons:
             raise PeopleError(f'nobody is named "{typed}"; `relrag people list` shows who there is')
         if len(persons) > 1:
-            choices = ", ".join(f"{person.person_id} ({person.name})" for person in persons)
+            sources = self._sources([person.person_id for person in persons])
+            choices = ", ".join(f"{person.person_id} ({person.name}{sources[person.person_id]})" for person in persons)
             raise PeopleError(f'"{typed}" may be any of {len(persons)}; name one by number: {choices}')
         return persons[0]
+
+    def _sources(self, person_ids: Collection[int]) -> dict[int, str]:
+        """Where each person appears, in words that tell apart those of one name: `, in slack and mail`."""
+        rows = self._connection.execute(
+            "SELECT person_id, string_agg(DISTINCT source, ' and ' ORDER BY source) FROM person_assets "
+            "JOIN records ON asset_id = asset_ref WHERE list_contains($ids, person_id) GROUP BY person_id",
+            {"ids": [*person_ids]},
+        ).fetchall()
+        return dict.fromkeys(person_ids, "") | {person_id: f", in {sources}" for person_id, sources in rows}
 
     def share_name(self, person_ids: Collection[int]) -> bool:
         """Whether all have the same name of two or more words, or its given name alone: they may be one person."""
