@@ -58,6 +58,7 @@ def of_archive(size: float) -> tuple[list[Figure], dict[str, Any]]:
         _, stages = document_sync.events(home)
         searched = document_sync.leak_search(home) / first["seconds"]
         floors = sync_floor.measure(home)
+        disk = sum(file.stat().st_size for file in home.rglob("*") if file.is_file())
         message, files = _new_message(config), _new_file(config)
         status, plan = _seconds_of(config, "status"), _seconds_of(config, "plan")
         figures = [
@@ -67,6 +68,7 @@ def of_archive(size: float) -> tuple[list[Figure], dict[str, Any]]:
             Figure("rows that it left out", counts["failures"], "rows"),
             Figure("its anonymous memory, all processes", first["anonymous"] / _GIB, "GiB", at_most=2.0),
             Figure("its resident memory, all processes", first["resident"] / _GIB, "GiB", at_most=4.0),
+            Figure("disk of its home", disk / _GIB, "GiB"),
             Figure("search for replaced values, of the sync", searched * 100, "%", at_most=5.0),
             Figure("one new message, whole process", message, at_most=15.0),
             Figure("one new file of 100 messages, whole process", files, at_most=20.0),

@@ -28,6 +28,8 @@ _SPELLINGS = (
     ("ou", "u"), ("oo", "u"), ("ee", "i"), ("ie", "i"), ("ei", "i"), ("ey", "i"), ("ay", "ai"), ("y", "i"), ("j", "i"),
 )  # fmt: skip
 _SOFT_C = re.compile("c(?=[aou]|[^aeiouhc]|$)")
+_NOT_LATIN = re.compile("[^a-z]")
+_SILENT_END = re.compile("(?<=[^aeiou])e$|(?<=[aeiou])h$|(?<=i)[aei](?=[^aeiou]?$)")
 _DOUBLE = re.compile(r"(.)\1+")
 
 
@@ -67,7 +69,7 @@ def same(word: str, other: str) -> bool:
 @functools.lru_cache(1 << 16)
 def romanise(word: str) -> str:
     """A word in small Latin letters, those of other scripts replaced; only letters."""
-    return re.sub("[^a-z]", "", word if word.isascii() else anyascii(word).lower())
+    return _NOT_LATIN.sub("", word if word.isascii() else anyascii(word).lower())
 
 
 @functools.lru_cache(1 << 16)
@@ -78,7 +80,7 @@ def spelling_key(word: str) -> str:
         key = key.replace(written, sound)
     key = _DOUBLE.sub(r"\1", _SOFT_C.sub("k", key) if "c" in romanise(word) else key)
     if len(key) > 3:
-        key = re.sub("(?<=[^aeiou])e$|(?<=[aeiou])h$|(?<=i)[aei](?=[^aeiou]?$)", "", key)
+        key = _SILENT_END.sub("", key)
     return key
 
 
