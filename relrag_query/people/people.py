@@ -124,9 +124,13 @@ class People:
         if not persons:
             raise PeopleError(f'nobody is named "{typed}"; `relrag people list` shows who there is')
         if len(persons) > 1:
-            sources = self._sources([person.person_id for person in persons])
+            ids = [person.person_id for person in persons]
+            sources = self._sources(ids)
             choices = ", ".join(f"{person.person_id} ({person.name}{sources[person.person_id]})" for person in persons)
-            raise PeopleError(f'"{typed}" may be any of {len(persons)}; name one by number: {choices}')
+            merge = (
+                f"; if they are one, `relrag people merge {' '.join(map(str, ids))}`" if self.share_name(ids) else ""
+            )
+            raise PeopleError(f'"{typed}" may be any of {len(persons)}; name one by number: {choices}{merge}')
         return persons[0]
 
     def _sources(self, person_ids: Collection[int]) -> dict[int, str]:
