@@ -12,7 +12,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test slow check definitions dagster-latest docs seeds ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-ui proofs-page fuzz fuzz-mail mailbox mutants canaries planted callers privacy crash tune home-fixture screenshot clean
+.PHONY: help setup demo test slow check definitions dagster-latest docs seeds ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-scale proofs-ui proofs-page fuzz fuzz-mail mailbox mutants canaries planted callers privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -134,6 +134,9 @@ $(ALERTS)/.installed: pyproject.toml
 	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --upgrade --target $(ALERTS) 'apprise>=1.9'
 	@touch $@
 
+proofs-scale: $(STAMP) ## Show that a lake in a bucket (S3) survives kills and a second machine, and forgets (ten minutes)
+	@$(BIN)/python -m tests.proofs.s3_lake
+
 proofs-ui: $(STAMP) ## Show in Chromium that the UI works behind its login and for no other site (minutes; needs Chromium)
 	@$(BIN)/python -m tests.proofs.ui
 
@@ -153,7 +156,7 @@ mailbox: $(STAMP) ## Mirror a Dovecot (where installed); show that memory does n
 mutants: $(STAMP) ## Break the code in 60 ways, and show that the test that claims each requirement fails (15 minutes; ONLY=S2-11: of one)
 	@$(BIN)/python -m tests.proofs.mutants $(ONLY)
 
-canaries: $(STAMP) ## Plant 500 values, delete and forget them, and look for them in every byte (a minute)
+canaries: $(STAMP) ## Plant 500 values, delete and forget them, and look for them in every byte, in a bucket too (minutes)
 	@$(BIN)/python -m tests.proofs.canaries
 
 planted: $(STAMP) ## Plant 1,000 values of personal data, run every command, open every page, and look for them (minutes)
@@ -185,7 +188,7 @@ screenshot: $(STAMP) ## Take the pictures of docs/dagster.md again (needs Chromi
 lock: ## Resolve requirements.lock again from pyproject.toml (UPGRADE=1: to the newest versions)
 	@set -e; place=$$(mktemp -d); trap 'rm -rf "$$place"' EXIT; \
 	  python3 -m venv "$$place"; "$$place/bin/pip" --quiet --disable-pip-version-check install uv; \
-	  "$$place/bin/uv" pip compile --quiet --universal --extra dev --extra browser --extra openai --extra cohere --extra fastembed --extra postgres --extra serve --generate-hashes --no-header \
+	  "$$place/bin/uv" pip compile --quiet --universal --extra dev --extra browser --extra openai --extra cohere --extra fastembed --extra postgres --extra serve --extra s3 --generate-hashes --no-header \
 	    --no-emit-index-url --no-emit-find-links --python-version 3.11 $(if $(UPGRADE),--upgrade) \
 	    --output-file requirements.lock pyproject.toml; \
 	  "$$place/bin/uv" pip compile --quiet --universal --generate-hashes --no-header \

@@ -18,6 +18,7 @@ from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands import sync as commands
 from relrag_query.forgetting import ForgetRequest
 from tests import archive
+from tests.s3_server import Bucket
 from tests.sources.mail.outlook.outlook_files import compound, message
 
 CONFIG = """
@@ -64,6 +65,8 @@ class Planted:
     """What was planted where."""
 
     folder: Path
+    home_lake: str = ""
+    """as the setting"""
     ways: dict[str, str] = field(default_factory=dict)
     """value -> how it goes"""
     ids: list[str] = field(default_factory=list)
@@ -83,14 +86,16 @@ class Found:
     lost: list[str]
     """values that were to stay and are nowhere"""
     files: int
+    objects: int = 0
+    """objects of the bucket, and their older versions, that were searched"""
 
 
-def plant(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE) -> Planted:
+def plant(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE, home_lake: str = "") -> Planted:
     """Writes an archive with `count` values that go, and `kept` that stay."""
-    planted = Planted(folder)
+    planted = Planted(folder, home_lake)
     for _, path in SOURCES.values():
         (folder / path).mkdir(parents=True)
-    configure(folder, list(SOURCES))
+    configure(folder, list(SOURCES), home_lake)
     values = _values(count + kept)
     ways = [*(WAYS[number % len(WAYS)] for number in range(count)), *[KEPT] * kept]
     lines: dict[str, list[dict[str, object]]] = {name: [] for name in (*WAYS, KEPT, "dropped")}
@@ -119,12 +124,13 @@ def plant(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE) -
     return planted
 
 
-def configure(folder: Path, names: list[str]) -> Path:
+def configure(folder: Path, names: list[str], home_lake: str = "") -> Path:
     """relrag.toml with these of the sources."""
+    head = f'home_lake = "{home_lake}"' if home_lake else ""
     tables = [
         f'[[sources]]\nname = "{name}"\nkind = "{SOURCES[name][0]}"\npath = "{SOURCES[name][1]}"' for name in names
     ]
-    (folder / "relrag.toml").write_text("\n".join([CONFIG, *tables, ""]))
+    (folder / "relrag.toml").write_text("\n".join([head, CONFIG, *tables, ""]))
     return folder / "relrag.toml"
 
 
@@ -149,9 +155,9 @@ def note(value: str, way: str, number: int, people: Sequence[str]) -> dict[str, 
     return line | {name: placed.get(name, value)}
 
 
-def run(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE) -> Found:
-    """Plants, syncs, edits, forgets, syncs again, and searches the whole archive."""
-    planted = plant(folder, count, kept, people)
+def run(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE, bucket: Bucket | None = None) -> Found:
+    """Plants, syncs, edits, forgets, syncs again, and searches the whole archive, and the bucket of its lake if any."""
+    planted = plant(folder, count, kept, people, bucket.url if bucket else "")
     config = folder / "relrag.toml"
     home = archive.workspace(config).home
     codes = [commands.sync(config)]
@@ -159,9 +165,12 @@ def run(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE) -> 
     assert before.holding, "nothing was planted"
     held = {Path(name).name for name in before.holding if "graphrag" in Path(name).parts}
     assert held >= {"text_units.parquet", "documents.parquet"}, "no GraphRAG index holds what was planted"
+    if bucket:
+        uploaded = byte_search.search(bucket.download(folder / "uploaded"), sorted(planted.ways))
+        assert len(uploaded.hits) > count // 4, "the bucket held little of what was planted"
     for edit in planted.edits:
         edit()
-    configure(folder, [name for name in SOURCES if name != "gone_from_settings"])
+    configure(folder, [name for name in SOURCES if name != "gone_from_settings"], planted.home_lake)
     codes.append(commands.sync(config, accept_deletions=True))
     refs = planted.ids + sorted(_records_with(folder, {value for value, way in planted.ways.items() if way == BY_ID}))
     codes.append(forgetting.forget(ForgetRequest(refs=refs), config, yes=True))
@@ -174,7 +183,11 @@ def run(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE) -> 
     left = {value: list(byte_search.search(home, [value]).holding) for value in sorted(searched.hits)}
     staying = {value for value, way in planted.ways.items() if way == KEPT}
     lost = sorted(staying - byte_search.search(home, sorted(staying)).hits)
-    return Found(codes, left, lost, searched.files)
+    if bucket is None:
+        return Found(codes, left, lost, searched.files)
+    stored = byte_search.search(bucket.download(folder / "left in the bucket"), going)
+    left |= {value: [*left.get(value, ()), bucket.url] for value in sorted(stored.hits)}
+    return Found(codes, left, lost, searched.files, stored.files)
 
 
 def _records_with(folder: Path, values: set[str]) -> Iterator[str]:

@@ -44,8 +44,12 @@ def seal(body: dict[str, Any]) -> str:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """What a sealed file holds. Raises FileNotFoundError, Damaged, and Newer for one of a newer schema version."""
-    data = path.read_bytes()
+    """What a sealed file holds. Raises FileNotFoundError, and UnusableFile as `parse` does."""
+    return parse(path.read_bytes())
+
+
+def parse(data: bytes) -> dict[str, Any]:
+    """What the bytes of a sealed file hold. Raises DamagedFile, and NewerSchema for one of a newer schema version."""
     rest, has_seal = data[len(_HEAD) + _SEAL + len(b'",\n') :], data.startswith(_HEAD)
     if has_seal and data != f'{_HEAD.decode()}{_digest(rest)}",\n'.encode() + rest:
         raise DamagedFile("is not as it was written")

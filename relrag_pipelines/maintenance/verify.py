@@ -14,8 +14,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files import atomic, sealed_json
 from relrag_pipelines.orchestration.instance import is_dagster_yaml
+from relrag_pipelines.publishing import lake_bucket
 from relrag_pipelines.stores import (
     archive_regions,
     archive_tables,
@@ -34,6 +36,7 @@ from relrag_pipelines.stores import (
     vault,
 )
 from relrag_pipelines.stores.vectors.protocol import StoreError
+from relrag_pipelines.workspace import Workspace
 
 _UNASKED = "cannot be checked now: "
 
@@ -52,9 +55,23 @@ class Finding(NamedTuple):
         return self.problem.startswith(sealed_json.NEWER)
 
     @property
+    def in_bucket(self) -> bool:
+        """It is no file but an object of the lake's bucket, or that bucket."""
+        return self.path.startswith("s3://")
+
+    @property
     def server_is_down(self) -> bool:
         """What it names is on a server that could not be asked, and may be whole."""
         return self.problem.startswith(_UNASKED)
+
+
+def verify_bucket(workspace: Workspace) -> list[Finding]:
+    """What is wrong with the objects of the lake's bucket by their names and sizes; nothing where there is none."""
+    try:
+        damage = lake_bucket.damage(workspace)
+    except SafeError as error:
+        return [Finding(workspace.settings.home_lake, f"{_UNASKED}{error}")]
+    return [Finding(f"{workspace.settings.home_lake}/{key}", problem) for key, problem in damage]
 
 
 def verify_home(home: Path) -> list[Finding]:

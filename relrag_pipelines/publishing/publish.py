@@ -20,7 +20,7 @@ from relrag_pipelines.files.atomic import link
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.journal import journal
 from relrag_pipelines.pii.known_values import NO_VALUES, KnownValues
-from relrag_pipelines.publishing import build_info, centred_vectors, disk_space, inputs
+from relrag_pipelines.publishing import build_info, centred_vectors, disk_space, inputs, lake_bucket
 from relrag_pipelines.publishing.withholding import LeakSearch
 from relrag_pipelines.publishing.withholding_report import WithholdingReport
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
@@ -202,7 +202,10 @@ def _changed_months(workspace: Workspace, info: Mapping[str, Any], base_info: Ma
 
 
 def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
-    """Checks the build and makes it the current generation; returns it and the numbers of the removed generations."""
+    """Checks the build and makes it the current generation; returns it and the numbers of the removed generations.
+
+    The lake goes into its bucket first, if it has one: LakeError or ObjectStoreError where that fails.
+    """
     folder = generations.build_folder(workspace.home)
     if not (folder / _INPUTS).exists():
         raise GenerationError("nothing has been built; materialise duckdb_catalog and qdrant_points first")
@@ -213,6 +216,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     counts = validate_build(folder)
     deleted = catalog.count_removed(folder / CATALOG, _current_catalog(workspace))
     policy = redaction_policy.policy_hash(workspace)
+    lake_bucket.commit(workspace)  # before anybody reads what is made of it
     failpoint("publish.seal", folder)
     former = generations.current_manifest(workspace.home)
     # a generation of an older schema cannot be compared: any of its records may have been deleted
@@ -220,8 +224,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
         policy != former.get("policy", policy) or former.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
     )
     (folder / _INPUTS).unlink()
-    last_rule = rule_file.load(workspace.home).last
-    info = build_info.read(folder)
+    info, last_rule = build_info.read(folder), rule_file.load(workspace.home).last
     manifest = {
         "inputs": inputs_hash,
         "policy": policy,

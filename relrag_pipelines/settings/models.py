@@ -287,6 +287,11 @@ class Settings(BaseModel):
     home: Path = Field(
         Path(".relrag"), description="where everything derived and private is kept; relative to relrag.toml"
     )
+    home_lake: str = Field(
+        "",
+        description="a bucket that keeps the redacted lake too, such as s3://bucket/folder, with relrag[s3]; "
+        "credentials and endpoint come from the standard AWS variables. What is private or published stays in `home`",
+    )
     keys_file: Path = Field(
         Path("~/.config/relrag/{archive}.keys"),
         description="the keys of ids and pseudonyms; outside home; without it an archive cannot be continued",
@@ -564,6 +569,13 @@ class Settings(BaseModel):
         if not home.name:
             raise ValueError(f'is "{home}"; name a folder of its own, such as .relrag')
         return home
+
+    @field_validator("home_lake")
+    @classmethod
+    def _bucket(cls, url: str) -> str:
+        if url and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._=-]+)*/?", url):
+            raise ValueError("is not a bucket; write it as s3://bucket/folder, without user, password or port")
+        return url.rstrip("/")
 
     @field_validator("timezone")
     @classmethod

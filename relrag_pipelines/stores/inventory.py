@@ -13,6 +13,7 @@ from relrag_pipelines.stores import (
     archive_regions,
     archive_tables,
     audit_mark,
+    bucket_lake,
     graph_indexes,
     lake,
     model_answers,
@@ -105,6 +106,7 @@ PARTS = (
     InventoryPart(r"private/backfills\.json", "which copies of older systems' collections were taken", "history"),
     InventoryPart(r"private/MANIFEST\.json", "the hashes of these", "exports"),
     InventoryPart(rf"lake/records/[^/]+/{audit_mark.NAME}", "says that a redaction was not checked yet", "private"),
+    InventoryPart(bucket_lake.BASE.replace(".", r"\."), "which commit of its bucket the lake was made from", "private"),
     InventoryPart(rf"lake/({_TABLES})/[^/]+/{_MONTHS}", "the lake", "private"),
     InventoryPart(
         rf"lake/({_WHOLE})/({archive_tables.MANIFEST}|{archive_tables.FILE})", "tables of the whole archive", "private"

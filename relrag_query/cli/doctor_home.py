@@ -10,14 +10,16 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from relrag_pipelines.embedders import EmbeddingError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.journal import journal
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.onboarding.estimate import FIXED_BYTES
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.stores import dagster_runs, generation_damage, generations, lock, vector_store
+from relrag_pipelines.stores import bucket_lake, dagster_runs, generation_damage, generations, lock, vector_store
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
+from relrag_pipelines.stores.object_store import ObjectStore
 from relrag_pipelines.stores.vectors.protocol import StoreError
 from relrag_query.cli.check_result import CheckResult
 from relrag_query.display.amounts import number, size
@@ -101,6 +103,25 @@ def store(settings: Settings) -> Iterator[CheckResult]:
         summary = f"{number(len(others), 'collection')} of an archive of this name but of no generation here"
         advice = "if no other home uses the server, remove them there"
         yield CheckResult("warning", what, f"{summary}, the first is {others[0]}; {advice}")
+
+
+def bucket(settings: Settings) -> Iterator[CheckResult]:
+    """Checks the bucket of the lake, if one is configured."""
+    what, url = "lake", settings.home_lake
+    if not url:
+        return
+    try:
+        versions = ObjectStore(url).versions(bucket_lake.FOLDER)
+    except SafeError as error:
+        yield CheckResult("problem", what, str(error))
+        return
+    old = [version for version in versions if not version.is_latest]
+    yield CheckResult("ok", what, f"{number(len(versions) - len(old), 'object')} in {url}")
+    if old:
+        advice = "`relrag sync` deletes them; see docs/deploy.md for the permission"
+        yield CheckResult("warning", what, f"the bucket keeps {number(len(old), 'older version')}; {advice}")
+    if not settings.pii_redaction_enabled:
+        yield CheckResult("warning", what, "redaction is off, so the bucket holds personal data as it is")
 
 
 def is_unencrypted(url: str, key: str) -> bool:

@@ -64,7 +64,7 @@ def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Ite
     """Checks everything, the machine first."""
     from relrag_pipelines import settings as settings_module
     from relrag_pipelines.settings import SettingsError
-    from relrag_query.cli.doctor_home import disk, generation, home, keys, runs, statements, store, writer
+    from relrag_query.cli.doctor_home import bucket, disk, generation, home, keys, runs, statements, store, writer
 
     yield from _machine(environ)
     try:
@@ -75,7 +75,7 @@ def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Ite
         return
     yield CheckResult("ok", "settings", f"{settings.folder / settings_module.CONFIG_NAME}, archive {settings.archive}")
     checks: tuple[Callable[[Settings], Iterator[CheckResult]], ...] = (
-        _redaction, _time_zone, home, keys, statements, _sources, _embedder, store, _answerer, _people_model,
+        _redaction, _time_zone, home, keys, statements, _sources, _embedder, store, bucket, _answerer, _people_model,
         _transcription, _golden_set, disk, writer, generation, runs,
     )  # fmt: skip
     for check in checks:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.stores import lock
 from relrag_query.cli import dispatch
 from relrag_query.cli.options import Config, Wait
@@ -115,10 +116,30 @@ def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: flo
     return max(forget_report.report(proof, ZoneInfo(workspace.settings.timezone)), 2 if errors else 0)
 
 
-def _finish_interrupted(workspace: Workspace) -> None:
-    """Completes an earlier forget that was interrupted, with the table of people that it removed."""
-    from relrag_pipelines.erasure import person_removal, purge
+def _clean_bucket(workspace: Workspace) -> list[str]:
+    """Removes from the bucket of the lake what is not in lake/ any more, older versions too; returns the errors."""
+    from relrag_pipelines.publishing import lake_bucket
 
+    url = workspace.settings.home_lake
+    try:
+        lake_bucket.commit(workspace)
+        damage = lake_bucket.damage(workspace)
+    except SafeError as error:
+        return [str(error)]
+    if url and not damage:
+        print(f"{url} holds the files of lake/ alone, and no older versions of them.")
+    return [f"the bucket of the lake: {key} {problem}; run `relrag sync`" for key, problem in damage]
+
+
+def _finish_interrupted(workspace: Workspace) -> None:
+    """Completes an earlier forget that was interrupted, with the table of people that it removed.
+
+    The bucket of the lake comes first: one that cannot be reached would keep what is forgotten now.
+    """
+    from relrag_pipelines.erasure import person_removal, purge
+    from relrag_pipelines.publishing import lake_bucket
+
+    lake_bucket.pull(workspace)
     purge.resume(workspace)
     if person_removal.missing_sources(workspace):
         _follow_up(workspace)
@@ -228,4 +249,4 @@ def _publish(workspace: Workspace) -> list[str]:
         f"{leftover} could not be removed; run `relrag sync`"
         for leftover in retired_generations.describe_remote_leftovers(workspace.home)
     ]
-    return [*errors, *warnings]
+    return [*errors, *warnings, *_clean_bucket(workspace)]

@@ -69,7 +69,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
         }
         print(json.dumps({**asdict(todo), **report}, indent=1))
         return WITH_FAILURES if todo.problems else DONE
-    print_servers(todo)
+    print_servers(todo, workspace.settings)
     if todo.empty:
         print(f"Nothing to do: everything is up to date{scope_note(todo)}.")
     else:
@@ -140,12 +140,14 @@ def _print_archive_stages(todo: Plan, settings: Settings) -> None:
         print(f"make {', '.join(possible)}, if the files change what they are made from")
 
 
-def print_servers(todo: Plan) -> None:
-    """Prints which servers a sync asks for changes."""
+def print_servers(todo: Plan, settings: Settings) -> None:
+    """Prints which servers a sync asks for changes, and the bucket in which it keeps the lake."""
     for source, host in todo.servers.items():
         print(f"{source}: ask {host} for changes and mirror them in private/, then read what changed")
     if todo.zips:
         print(f"{', '.join(todo.zips)}: open the zips that are new or changed, then read what they hold")
+    if settings.home_lake:
+        print(f"keep the {'redacted ' if settings.pii_redaction_enabled else ''}lake in {settings.home_lake} too")
 
 
 def print_graphs(todo: Plan, settings: Settings) -> None:

@@ -121,12 +121,12 @@ def _sync(config: Path | None, *, full: bool, accept_deletions: bool, strict: bo
         _remove_leftovers(workspace, accept_deletions)
         todo = plans.build_plan(workspace)
         if todo.empty and not todo.servers and not full:
-            _end_orphans(workspace)
+            _finish_earlier(workspace)
             number = generations.current_number(workspace.home)
             print(f"Nothing to do: generation {number} is up to date{scope_note(todo)}.")
             return report_failures(workspace, todo, strict)
         cost = cost_ahead(workspace, todo)
-        print_servers(todo)
+        print_servers(todo, workspace.settings)
         print_plan(todo, cost, workspace.settings, reading_ahead(workspace, todo))
         print_graphs(todo, workspace.settings)
         _require_services(workspace.settings, remote_embedder=bool(cost and cost.host))
@@ -153,12 +153,29 @@ def _run(workspace: Workspace, todo: Plan, *, full: bool, accept_deletions: bool
             return run(run_workspace, todo, full=full, accept_deletions=accept_deletions)
 
 
+def _pull_lake(workspace: Workspace) -> None:
+    """Takes over what another machine wrote into the bucket of the lake, if there is one."""
+    from relrag_pipelines.publishing import lake_bucket
+
+    if fetched := lake_bucket.pull(workspace):
+        print(f"{fetched:,} files of the lake were fetched from {workspace.settings.home_lake}.")
+
+
+def _finish_earlier(workspace: Workspace) -> None:
+    """Where there is nothing else to do, finishes what an earlier sync was killed over: its runs, and its uploads."""
+    from relrag_pipelines.publishing import lake_bucket
+
+    _end_orphans(workspace)
+    lake_bucket.commit(workspace)
+
+
 def _clean_up(workspace: Workspace) -> None:
     """Finishes or removes what earlier runs left behind."""
     from relrag_pipelines.journal import journal, registered_indexes
     from relrag_pipelines.stores import archive_tables, generations, graph_indexes, lake
 
     access.restrict_folder(workspace.home)
+    _pull_lake(workspace)
     _resume_forgetting(workspace)
     journal.take_over(workspace.home)
     registered_indexes.sweep(workspace.home)

@@ -45,7 +45,7 @@ def verify(config: Path | None = None, *, repair: bool = False, as_json: bool = 
     """Prints the files that differ from what was written; with `repair` rebuilds them. Returns the exit code."""
     from relrag_pipelines import settings as settings_module
     from relrag_pipelines.files import atomic
-    from relrag_pipelines.maintenance.verify import verify_home
+    from relrag_pipelines.maintenance.verify import verify_bucket, verify_home
     from relrag_pipelines.workspace import Workspace
 
     workspace = Workspace(settings_module.load(config))
@@ -54,7 +54,7 @@ def verify(config: Path | None = None, *, repair: bool = False, as_json: bool = 
         print(f"Nothing is stored in {home} yet.")
         return 0
     with lock.writing(home, "relrag verify", wait):
-        findings = verify_home(home)
+        findings = verify_home(home) + verify_bucket(workspace)
         if as_json:
             print_json([{"path": finding.path, "problem": finding.problem} for finding in findings])
             return 1 if findings else 0
@@ -105,13 +105,13 @@ def scan_pii(config: Path | None = None, *, wait: float = 0) -> int:
 def _repair_and_sync(workspace: Workspace, config: Path | None, findings: list[Finding]) -> list[Finding]:
     """Repairs and syncs; prints and returns the remaining findings."""
     from relrag_pipelines.maintenance.repair import repair
-    from relrag_pipelines.maintenance.verify import verify_home
+    from relrag_pipelines.maintenance.verify import verify_bucket, verify_home
     from relrag_query.cli.commands.sync import sync
 
-    for line in repair(workspace, findings):
+    for line in repair(workspace, [finding for finding in findings if not finding.in_bucket]):
         print(f"repair: {safe(line)}")
-    sync(config)
-    remaining = verify_home(workspace.home)
+    sync(config)  # it uploads what the bucket of the lake lacks
+    remaining = verify_home(workspace.home) + verify_bucket(workspace)
     _print(remaining)
     return remaining
 
