@@ -8,11 +8,13 @@ INTEROP := tests/interop/.venv
 ADAPTERS := .venv/adapters
 LATEST := .venv/dagster-latest
 ALERTS := .venv/alerts
+SCALE := .venv/scale
+SCALE_PROOFS := tests.proofs.ray_cluster tests.proofs.s3_lake
 DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:00 $(BIN)/relrag
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test slow check definitions dagster-latest docs seeds ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-scale proofs-ui proofs-page fuzz fuzz-mail mailbox mutants canaries planted callers privacy crash tune home-fixture screenshot clean
+.PHONY: help setup demo test slow check definitions dagster-latest docs seeds ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-ui proofs-page proofs-scale fuzz fuzz-mail mailbox mutants canaries planted callers privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -134,14 +136,23 @@ $(ALERTS)/.installed: pyproject.toml
 	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --upgrade --target $(ALERTS) 'apprise>=1.9'
 	@touch $@
 
-proofs-scale: $(STAMP) ## Show that a lake in a bucket (S3) survives kills and a second machine, and forgets (ten minutes)
-	@$(BIN)/python -m tests.proofs.s3_lake
-
 proofs-ui: $(STAMP) ## Show in Chromium that the UI works behind its login and for no other site (minutes; needs Chromium)
 	@$(BIN)/python -m tests.proofs.ui
 
 proofs-page: $(STAMP) ## Go in Chromium from an empty home to the first answer through the pages alone (minutes; PICTURES=folder)
 	@$(BIN)/python -m tests.proofs.page $(PICTURES)
+
+proofs-scale: $(STAMP) $(SCALE)/.installed ## Sync on two Ray nodes and into a bucket (S3), through kills (an environment of its own, 240 MB; 20 minutes)
+	@$(SCALE)/bin/python -m pytest tests/workers/test_ray_tasks.py
+	@for proof in $(SCALE_PROOFS); do $(SCALE)/bin/python -m $$proof || exit $$?; done
+
+# sees what .venv holds through a .pth file, so that both have the same versions
+$(SCALE)/.installed: pyproject.toml
+	@$(BIN)/python -m venv --clear $(SCALE)
+	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' > $(SCALE)/venv.pth
+	@mv $(SCALE)/venv.pth "$$($(SCALE)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+	@$(SCALE)/bin/python -m pip --quiet --disable-pip-version-check install 'ray>=2.60,<3'
+	@touch $@
 
 fuzz: $(STAMP) ## Read 20,000 mutated samples of each kind (KIND=whatsapp: of one; COUNT=1000; under an hour)
 	@$(BIN)/python -m tests.proofs.fuzz $(KIND) $(COUNT)
@@ -156,8 +167,8 @@ mailbox: $(STAMP) ## Mirror a Dovecot (where installed); show that memory does n
 mutants: $(STAMP) ## Break the code in 60 ways, and show that the test that claims each requirement fails (15 minutes; ONLY=S2-11: of one)
 	@$(BIN)/python -m tests.proofs.mutants $(ONLY)
 
-canaries: $(STAMP) ## Plant 500 values, delete and forget them, and look for them in every byte, in a bucket too (minutes)
-	@$(BIN)/python -m tests.proofs.canaries
+canaries: $(STAMP) $(SCALE)/.installed ## Plant 500 values, delete and forget them, and look for them in every byte, a bucket's and Ray's too (minutes)
+	@$(SCALE)/bin/python -m tests.proofs.canaries
 
 planted: $(STAMP) ## Plant 1,000 values of personal data, run every command, open every page, and look for them (minutes)
 	@$(BIN)/python -m tests.proofs.personal_data $(COUNT)

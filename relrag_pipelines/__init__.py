@@ -7,4 +7,5 @@ import os
 os.environ.update(
     ORT_DISABLE_TELEMETRY="1",  # ONNX Runtime looks at it as it is loaded, and its own function comes too late
     HF_HUB_DISABLE_TELEMETRY="1",
+    RAY_USAGE_STATS_ENABLED="0",  # processes that Ray starts inherit it
 )

@@ -335,4 +335,6 @@ def _settings() -> Settings:
 def defs() -> dg.Definitions:
     """The archive of the relrag.toml in charge."""
     access.owner_only()  # of a process of Dagster, which then writes the archive
-    return build_defs(Workspace(_settings()))
+    workspace = Workspace(_settings())
+    # a cluster for each run alone would take longer to start than most runs
+    return build_defs(workspace.with_cluster() if workspace.settings.ray_address else workspace)

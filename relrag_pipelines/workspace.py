@@ -22,6 +22,7 @@ from relrag_pipelines.workers.pool import Pool
 
 if TYPE_CHECKING:
     from relrag_pipelines.pii import PIIRedactor
+    from relrag_pipelines.workers.ray_tasks import Cluster
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -37,12 +38,15 @@ class Workspace:
     progress: Progress | None = None
     pool: Pool | None = None
     """further processes that take part in what is computed; see workers/pool.py"""
+    cluster: Cluster | None = None
+    """a Ray cluster that computes in place of the pool; see workers/ray_tasks.py"""
     listings: dict[str, Listing] | None = None
     """by source what its lister gave first: a sync looks at each source once. None where every look lists anew"""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """In another process it is opened once, and has neither progress nor pool there."""
-        return _open_in_worker, (pickle.dumps(self.settings),)
+        """In another process it is opened once, and has neither progress nor other processes there."""
+        without_secrets = self.settings.model_copy(update={"alert_urls": []})  # no stage sends alerts
+        return _open_in_worker, (pickle.dumps(without_secrets),)
 
     def each(
         self,
@@ -51,6 +55,8 @@ class Workspace:
         given_up: Callable[[Item], Result] | None = None,
     ) -> Iterator[Result]:
         """The function's result for every item, in order, with all processes there are; see workers.map_batches."""
+        if self.cluster is not None:
+            return self.cluster.each(function, items, given_up)
         return workers.map_batches(self.pool, function, items, given_up)
 
     @contextmanager
@@ -79,6 +85,14 @@ class Workspace:
 
         has_keys = self.settings.key_store.exists() or (self.settings.home_path / "private").exists()
         return PIIRedactor.from_settings(self.settings, self.keys if has_keys else new_keys(), self.regions)
+
+    def with_cluster(self) -> Workspace:
+        """The workspace with its Ray cluster, not started yet, if the settings name that executor; ClusterError."""
+        if self.settings.executor != "ray":
+            return self
+        from relrag_pipelines.workers.ray_tasks import Cluster
+
+        return replace(self, cluster=Cluster(self.home, self.settings.key_store, self.settings.ray_address))
 
     def report(self, what: str, done: int, total: int) -> None:
         """Tells whoever watches how far something is."""

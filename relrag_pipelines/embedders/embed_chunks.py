@@ -120,7 +120,7 @@ def embed(
     with vector_cache.open(home) as cache:
         vectors = vector_cache.find(cache, model.name, list(texts))
         missing = sorted(texts.keys() - vectors.keys(), key=lambda key: (len(texts[key]), key))
-        for batch in _batches(missing, texts, model):
+        for batch in batches(missing, texts, model):
             batch_vectors, tokens = load().documents([texts[key] for key in batch])
             failpoint("vector_cache.commit", vector_cache.path(home))
             vector_cache.keep(cache, model.name, batch, batch_vectors)
@@ -139,7 +139,7 @@ def embed(
     return pa.table(columns, schema=arrow_schema(Embedding)), tally
 
 
-def _batches(keys: Sequence[str], texts: dict[str, str], model: ModelInfo) -> Iterator[list[str]]:
+def batches(keys: Sequence[str], texts: dict[str, str], model: ModelInfo) -> Iterator[list[str]]:
     """Texts of about one length together, within what the embedder takes at once."""
     batch: list[str] = []
     batch_bytes = 0

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relrag_pipelines.embedders.protocol import ModelInfo
+from relrag_pipelines.embedders.protocol import ModelInfo, thread_count
 from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.vectors.protocol import Vectors
@@ -38,7 +37,6 @@ _VOCABULARY = Path(__file__).with_name("minilm_vocab.txt")
 _VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 _TOKENS_PER_SECOND = 6_000.0
 """of two shared cores, rounded down"""
-_MOST_THREADS = 4
 """each takes up to 90 MB while it works"""
 
 
@@ -67,7 +65,7 @@ class MiniLM:
         options.enable_cpu_mem_arena = False  # it would keep what the longest text needed: 1.2 GB
         self.session = InferenceSession(weights, options, providers=["CPUExecutionProvider"])
         self._tokenizer = tokenizer()
-        self._threads = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), thread_name_prefix="minilm")
+        self._threads = ThreadPoolExecutor(thread_count(), thread_name_prefix="minilm")
 
     def documents(self, texts: Sequence[str]) -> tuple[Vectors, int]:
         """A vector of length 1 for each text, and their tokens."""

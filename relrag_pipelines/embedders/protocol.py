@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from relrag_pipelines.stores.vectors.protocol import Vectors
 SPANS_PER_PASSAGE, SHARE_WITH_SPANS = 1.1, 1.5
 """how many spans a passage has, and how much is embedded with them: in four archives of documents, mails and chats
 .8 to 1.1 spans and 1.45 to 1.55; in one of short messages .05 and 1.05"""
+
+_MOST_THREADS = 4
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,12 @@ class ModelInfo:
     def numbers_per_passage(self) -> float:
         """Numbers that the vectors of a passage have, roughly."""
         return self.dimension * (1 + SPANS_PER_PASSAGE if self.spans else 1)
+
+
+def thread_count() -> int:
+    """Threads that a model on this machine uses: those of OMP_NUM_THREADS, which Ray sets for its tasks, if set."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    return min(_MOST_THREADS, int(given) if given.isdecimal() and int(given) else os.cpu_count() or 1)
 
 
 class Embedder(Protocol):

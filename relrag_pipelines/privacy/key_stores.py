@@ -38,6 +38,9 @@ class KeyStore(Protocol):
     def replace(self, keys: Keys) -> None:
         """Replaces the keys atomically. KeysError if this process cannot."""
 
+    def __hash__(self) -> int:
+        """Equal stores have equal hashes."""
+
 
 @dataclass(frozen=True)
 class KeyFile:

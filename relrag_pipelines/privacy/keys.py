@@ -64,20 +64,28 @@ class Keys:
         12 bytes of nonce, the ciphertext, and 16 bytes of tag. The nonce is a keyed hash of the value, so it repeats
         only if the value does, and the cipher resists nonce reuse.
         """
-        plain = value.encode("utf-8", "surrogatepass")
+        return self.seal_bytes(value.encode("utf-8", "surrogatepass"), kind)
+
+    def unseal(self, sealed: bytes, kind: str) -> str | None:
+        """The decrypted value; None if other keys sealed it or the bytes were changed."""
+        plain = self.unseal_bytes(sealed, kind)
+        return None if plain is None else plain.decode("utf-8", "surrogatepass")
+
+    def seal_bytes(self, plain: bytes, kind: str) -> bytes:
+        """As `seal`, of bytes."""
         nonce = hashlib.blake2b(kind.encode() + b"\0" + plain, digest_size=12, key=self._vault).digest()
         sealed: bytes = _cipher(self._vault).encrypt(nonce, plain, kind.encode())
         return nonce + sealed
 
-    def unseal(self, sealed: bytes, kind: str) -> str | None:
-        """The decrypted value; None if other keys sealed it or the bytes were changed."""
+    def unseal_bytes(self, sealed: bytes, kind: str) -> bytes | None:
+        """As `unseal`, of what `seal_bytes` gave."""
         from cryptography.exceptions import InvalidTag
 
         try:
             plain: bytes = _cipher(self._vault).decrypt(sealed[:12], sealed[12:], kind.encode())
         except (InvalidTag, ValueError):
             return None
-        return plain.decode("utf-8", "surrogatepass")
+        return plain
 
     @property
     def _vault(self) -> bytes:

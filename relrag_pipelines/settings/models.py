@@ -366,6 +366,16 @@ class Settings(BaseModel):
         le=200,
         description="what more records than this share (a number, a file) relates none of them",
     )
+    executor: Literal["processes", "ray"] = Field(
+        "processes",
+        description="who computes a large sync; processes: those of this machine; ray: tasks of Ray, with relrag[ray]: "
+        "docs/deploy.md",
+    )
+    ray_address: str = Field(
+        "",
+        description="Ray cluster to join, host:port, which all syncs then use; empty: a sync starts one on this "
+        "machine and ends it",
+    )
     qdrant_url: str = Field(
         "",
         description="a Qdrant server that holds the vectors, such as http://127.0.0.1:6333; it is sent vectors, ids, "
@@ -591,6 +601,13 @@ class Settings(BaseModel):
     @classmethod
     def _server(cls, url: str) -> str:
         return _plain_address(url, "QDRANT_API_KEY")
+
+    @field_validator("ray_address")
+    @classmethod
+    def _host_and_port(cls, address: str) -> str:
+        if address and not re.fullmatch(r"([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[1-9]\d{0,4}", address):
+            raise ValueError("is no address of a Ray cluster; write it as host:6379")
+        return address
 
     @field_validator("ui_public_url", "web_public_url")
     @classmethod

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -30,6 +30,9 @@ from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 from relrag_pipelines.workers.pool import ENDED_TWICE, MAKE_ROOM, WorkerKilled
 from relrag_pipelines.workspace import Workspace
+
+if TYPE_CHECKING:
+    from relrag_pipelines.embedders.embed_ahead import Batch, EmbeddedBatch
 
 PRIVATE = "private_records"
 
@@ -168,6 +171,34 @@ def _embeddings(workspace: Workspace, source: Source, tables: list[pa.Table]) ->
     return StageOutput(embedded, counts=asdict(tally))
 
 
+def _embed_on_cluster(workspace: Workspace, source: Source, months: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
+    """Embeds what is new in the months by tasks of a Ray cluster, if there is one; what that took, by month.
+
+    The stage then finds the vectors in the cache. Texts for a service are left to it: processors do not hasten that.
+    """
+    model = embedders.model(workspace.settings)
+    if workspace.cluster is None or model is None or model.host:
+        return {}
+    from relrag_pipelines.embedders import embed_ahead
+
+    chunks = ((month, lake.read(workspace.home, "chunks", source.name, month)) for month in months)
+    embed_each = functools.partial(_embed_each, workspace, f"{source.name}: batches of passages embedded")
+    taken = embed_ahead.embed(chunks, model, embed_each, workspace.keys.content_hash, workspace.home)
+    return {month: {"texts": counts.texts, "tokens": counts.tokens} for month, counts in taken.items()}
+
+
+def _embed_each(workspace: Workspace, label: str, batches: Iterable[Batch]) -> Iterator[EmbeddedBatch]:
+    for done, batch in enumerate(workspace.each(functools.partial(_embed_batch, workspace), batches), 1):
+        workspace.report(label, done, done)  # how many there are is known at the end
+        yield batch
+
+
+def _embed_batch(workspace: Workspace, batch: Batch) -> EmbeddedBatch:
+    from relrag_pipelines.embedders import embed_ahead
+
+    return embed_ahead.embed_batch(workspace.embedder, batch)
+
+
 def _model_name(workspace: Workspace) -> str:
     model = embedders.model(workspace.settings)
     return model.name if model else embedders.NONE
@@ -272,6 +303,7 @@ def run(
         # a month is of many units: to leave it out would take them all from what is published
         raise WorkerKilled(f"{label} of {month}: {ENDED_TWICE}; {MAKE_ROOM}")
 
+    embedded = _embed_on_cluster(workspace, source, present) if stage.name == "embeddings" else {}
     # an embedder keeps all processors busy by itself, and what it embedded is written at once
     outputs = map(make, present) if stage.name == "embeddings" else workspace.each(make, present, given_up)
 
@@ -284,7 +316,7 @@ def run(
                 yield pa.table({}), None
                 continue
             output = next(outputs)
-            counts[month] = {**output.counts, "seconds": round(output.seconds, 3)}
+            counts[month] = {**output.counts, **embedded.get(month, {}), "seconds": round(output.seconds, 3)}
             stamp = expected_fingerprint(workspace, source, stage, input_hashes(stage, month, upstream, orders))
             _keep_failures(workspace, source, stage, month, output.failures, stamp)
             _keep_sealed(workspace, source, stage, month, output.sealed_originals)

@@ -69,6 +69,10 @@ PARTS = (
         r"private/mirror/[^/]+/(state\.json|items/.+)", "what servers of sources have, as they sent it", "exports"
     ),
     InventoryPart(r"private/spill/.+", "was put away by an export that was killed", "passing"),
+    InventoryPart(
+        r"private/ray/.+", "belongs to a Ray cluster of a sync; after a kill the next sync removes it", "passing"
+    ),
+    InventoryPart(r"private/ray-node/.+", "belongs to a node of a Ray cluster, while it runs", "running"),
     InventoryPart(r"private/transcripts/[^/]+/[^/]+\.vtt", "what a model heard in calls", "exports"),
     InventoryPart(r"private/vault/[^/]+/\d{4}-\d\d\.parquet", "what pseudonyms stand for, encrypted", "private"),
     InventoryPart(r"private/reveals\.jsonl", "who had something revealed, and why", "owner"),

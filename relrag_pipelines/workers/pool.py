@@ -210,17 +210,22 @@ def reduce_gc() -> None:
     gc.set_threshold(100_000, 20, 20)
 
 
-def _begin() -> None:
-    """Initialises a worker: it ends with its parent, even if that is killed, and prints nothing.
+def silence() -> None:
+    """From now on this process prints nothing, and what it creates is for its owner only.
 
-    The output of libraries could contain private text; errors are sent to the parent.
+    The output of libraries could contain private text; errors are sent to whoever gave the work.
     """
     access.owner_only()
-    with suppress(OSError):  # if memory runs out, the system should end this process before its parent
-        Path("/proc/self/oom_score_adj").write_text("500")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
+
+
+def _begin() -> None:
+    """Initialises a worker: it ends with its parent, even if that is killed, and prints nothing."""
+    silence()
+    with suppress(OSError):  # if memory runs out, the system should end this process before its parent
+        Path("/proc/self/oom_score_adj").write_text("500")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent; workers end with it
     Thread(target=_end_with_parent, daemon=True).start()
     if sys.platform == "linux":

@@ -170,7 +170,7 @@ def test_a_pseudonym_is_embedded_as_its_type_and_what_is_known_of_a_passage_with
 def test_batches_hold_every_text_once_within_their_limits(texts: list[str], most: int, size: int) -> None:
     known = {str(number): text for number, text in enumerate(texts)}
     model = ModelInfo("m", 1, 1, batch_texts=most, batch_bytes=size)
-    batches = list(embed_chunks._batches(list(known), known, model))
+    batches = list(embed_chunks.batches(list(known), known, model))
     assert [key for batch in batches for key in batch] == list(known)
     for batch in batches:
         assert len(batch) <= most

@@ -24,7 +24,7 @@ DAGSTER_SHELLS = (
 )
 WRITERS = "relrag_pipelines.orchestration.runner"
 ASKS = "relrag_pipelines/assets/evaluation.py"
-REPORTERS = {"onnxruntime", "fastembed", "faster_whisper", "huggingface_hub", "hf_xet"}
+REPORTERS = {"onnxruntime", "fastembed", "faster_whisper", "huggingface_hub", "hf_xet", "ray"}
 """what sends reports of its use unless relrag_pipelines/__init__.py was there before it, or imports what does"""
 EVERYWHERE = MODULES + sorted(
     path.relative_to(ROOT).as_posix()
@@ -171,6 +171,7 @@ def test_what_reports_its_use_is_imported_by_one_package_only() -> None:
         "relrag_pipelines/embedders/fastembed.py",
         "relrag_pipelines/embedders/minilm.py",
         "relrag_pipelines/sources/call_recording/transcribe.py",
+        "relrag_pipelines/workers/ray_tasks.py",
     }
 
 
@@ -179,13 +180,13 @@ def test_a_variable_cannot_turn_reports_on(module: str) -> None:
     """What is read is the environment of the process, which libraries in C ask."""
     script = (
         f"import ctypes, {module}; ask = ctypes.CDLL(None).getenv; ask.restype = ctypes.c_char_p; "
-        "print(ask(b'ORT_DISABLE_TELEMETRY'), ask(b'HF_HUB_DISABLE_TELEMETRY'))"
+        "print(*map(ask, (b'ORT_DISABLE_TELEMETRY', b'HF_HUB_DISABLE_TELEMETRY', b'RAY_USAGE_STATS_ENABLED')))"
     )
-    given = {"ORT_DISABLE_TELEMETRY": "0", "HF_HUB_DISABLE_TELEMETRY": "0"}
+    given = {"ORT_DISABLE_TELEMETRY": "0", "HF_HUB_DISABLE_TELEMETRY": "0", "RAY_USAGE_STATS_ENABLED": "1"}
     done = subprocess.run(
         [sys.executable, "-c", script], env=given, cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert done.stdout == "b'1' b'1'\n"
+    assert done.stdout == "b'1' b'1' b'0'\n"
 
 
 def test_modules_are_named_for_what_they_are_about() -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +23,7 @@ import numpy as np
 from relrag_pipelines.embedders.e5 import encoder, late_interaction
 from relrag_pipelines.embedders.e5.tokenizer import Pieces
 from relrag_pipelines.embedders.e5.weights import Weights, floats, parse
-from relrag_pipelines.embedders.protocol import ModelInfo
+from relrag_pipelines.embedders.protocol import ModelInfo, thread_count
 from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.vectors.protocol import Vectors
@@ -44,7 +43,6 @@ _PASSAGE, _QUESTION = "passage: ", "query: "
 """what the model was trained to see before each; without them it ranks worse"""
 _TOKENS_PER_SECOND = 3_500.0
 """of two shared cores, rounded down"""
-_MOST_THREADS = 4
 _KEPT_QUESTIONS = 16
 _QUESTION_TOKENS = 256
 """of a question; what people ask has a tenth of them"""
@@ -106,7 +104,7 @@ class E5:
         self._rarity = np.square(np.minimum(weights.scores, np.float32(-1)))
         self._asked: dict[str, tuple[list[int], Vectors]] = {}
         self._asked_lock = threading.Lock()
-        self._threads = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), thread_name_prefix="e5")
+        self._threads = ThreadPoolExecutor(thread_count(), thread_name_prefix="e5")
 
     def documents(self, texts: Sequence[str]) -> tuple[Vectors, int]:
         """A vector of length 1 for each text, and their tokens."""

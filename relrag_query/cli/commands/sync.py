@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from relrag_pipelines.orchestration.runner import RunOutcome
     from relrag_pipelines.settings import Settings
     from relrag_pipelines.stages.plan_model import Plan
-    from relrag_pipelines.workers import pool as workers
     from relrag_pipelines.workspace import Workspace
 
 app = typer.Typer()
@@ -144,12 +143,12 @@ def _run(workspace: Workspace, todo: Plan, *, full: bool, accept_deletions: bool
     """Carries out the plan, and shows progress on the terminal."""
     from relrag_query.cli.progress import show_progress
 
-    with _worker_pool(todo.large or full) as pool:
+    with _worker_pools(workspace, todo.large or full) as computing:
         # imported only now: checking an unchanged archive takes less time than this import
         from relrag_pipelines.orchestration.runner import sync as run
 
         with _reduced_gc(), show_progress(workspace.home) as show:
-            run_workspace = replace(workspace, progress=show, pool=pool)
+            run_workspace = replace(computing, progress=show)
             return run(run_workspace, todo, full=full, accept_deletions=accept_deletions)
 
 
@@ -173,6 +172,7 @@ def _clean_up(workspace: Workspace) -> None:
     """Finishes or removes what earlier runs left behind."""
     from relrag_pipelines.journal import journal, registered_indexes
     from relrag_pipelines.stores import archive_tables, generations, graph_indexes, lake
+    from relrag_pipelines.workers import ray_tasks
 
     access.restrict_folder(workspace.home)
     _pull_lake(workspace)
@@ -182,6 +182,7 @@ def _clean_up(workspace: Workspace) -> None:
     generations.sweep(workspace.home, workspace.settings.keep_generations)
     lake.sweep(workspace.home)
     archive_tables.sweep(workspace.home)
+    ray_tasks.sweep(workspace.home)
     graph_indexes.sweep(workspace.home, workspace.settings.graphrag.own_collections)
 
 
@@ -249,15 +250,19 @@ def _end_orphans(workspace: Workspace) -> None:
 
 
 @contextmanager
-def _worker_pool(is_large: bool) -> Iterator[workers.Pool | None]:
-    """A pool of worker processes for a large plan, else None; the workers end with this process."""
+def _worker_pools(workspace: Workspace, is_large: bool) -> Iterator[Workspace]:
+    """The workspace with processes of this machine or of Ray for a large plan; with a joined cluster for any plan."""
     from relrag_pipelines.workers import pool as workers
 
-    pool = workers.start_pool(modules=_WORKER_MODULES) if is_large else None
+    computing = workspace.with_cluster() if is_large or workspace.settings.ray_address else workspace
+    count = 1 if computing.cluster else None  # for the job with state alone: see dedicated_worker
+    pool = workers.start_pool(count, _WORKER_MODULES) if is_large else None
     try:
-        yield pool
+        yield replace(computing, pool=pool)
     finally:
         workers.stop_pool(pool)
+        if computing.cluster:
+            computing.cluster.stop()
 
 
 @contextmanager
