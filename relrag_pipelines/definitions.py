@@ -29,7 +29,7 @@ from relrag_pipelines.files import access
 from relrag_pipelines.legacy import source_collections
 from relrag_pipelines.onboarding import alerts
 from relrag_pipelines.records import SCHEMA_VERSION
-from relrag_pipelines.settings import Settings
+from relrag_pipelines.settings import OFF, Settings
 from relrag_pipelines.stages import graph_index_plan, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.month_stages import STAGES
@@ -71,7 +71,7 @@ def build_defs(workspace: Workspace, resource_overrides: Mapping[str, Any] | Non
         ],
         asset_checks=checks,
         jobs=list(jobs.values()),
-        schedules=[_nightly(workspace, jobs["nightly"], health)] if sources else [],
+        schedules=_schedules(workspace, jobs, health),
         sensors=_sensors(workspace, jobs) if sources else [],
         resources=parts,
         executor=run_tags.executor(workspace),
@@ -144,6 +144,14 @@ def _checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
         health_checks.archive_checks(workspace),
         *chain.from_iterable(graph_checks(workspace, collection) for collection in graphs),
     ]
+
+
+def _schedules(
+    workspace: Workspace, jobs: Mapping[str, UnresolvedJob], checks: list[dg.AssetCheckKey]
+) -> list[dg.ScheduleDefinition]:
+    if not workspace.settings.sources or workspace.settings.nightly == OFF:
+        return []
+    return [_nightly(workspace, jobs["nightly"], checks)]
 
 
 def _nightly(workspace: Workspace, job: UnresolvedJob, checks: list[dg.AssetCheckKey]) -> dg.ScheduleDefinition:

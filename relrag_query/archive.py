@@ -38,7 +38,15 @@ from relrag_query.people.people import People
 from relrag_query.people.relationship_index import RelationshipIndex
 from relrag_query.people.relationship_search import RelationshipSearch, RelationshipSearchResult
 from relrag_query.results import Answer, Results
-from relrag_query.retrieval import archive_contents, catalog_reader, client_generation, record_reader, redacted_views
+from relrag_query.retrieval import (
+    archive_contents,
+    attachment_filter,
+    catalog_reader,
+    client_generation,
+    record_reader,
+    redacted_views,
+)
+from relrag_query.retrieval.attachment_filter import Attachment
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.question_length import NOTICE, shorten, shorten_all, valid_text
@@ -135,11 +143,13 @@ class Archive:
         person: str = "",
         since: DateLike = None,
         until: DateLike = None,
+        attachment: Attachment | None = None,
         limit: int | None = None,
     ) -> Results:
         """The passages that fit a query best; with a `person` (a name, an alias or a number) those that have to do with
         that person. Raises PeopleError, which offers the choices, where nobody is meant, or several may be.
 
+        With an `attachment` (a type of it, or `any`) those of attachments and of what they are attached to.
         `since` and `until` (to the end of that day, month or year) leave out everything else; a time phrase in the
         query itself only puts what lies within it first. A smaller `limit` gives the first of the same hits.
         """
@@ -147,7 +157,7 @@ class Archive:
         query = valid_text(query)
         words = shorten(query)
         with self._reading() as connection:
-            context = self._context(connection, words, Filters(sources, kinds, since, until, person), shown)
+            context = self._context(connection, words, Filters(sources, kinds, since, until, person, attachment), shown)
             results = pipeline.search(context, shown)
             return results if words == query else replace(results, query=query, head=[NOTICE, *results.head])
 
@@ -161,6 +171,7 @@ class Archive:
         person: str = "",
         since: DateLike = None,
         until: DateLike = None,
+        attachment: Attachment | None = None,
         limit: int | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
@@ -174,7 +185,7 @@ class Archive:
         words, earlier = shorten_all(question, follows)
         cut = "" if words == question else NOTICE
         with self._reading() as connection:
-            limits = Filters(sources, kinds, since, until, person)
+            limits = Filters(sources, kinds, since, until, person, attachment)
             people, notice = self._people_or_why(connection)
             context = self._context(connection, words, limits, candidates, earlier, people)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
@@ -412,6 +423,9 @@ class Archive:
         context.passage_count = self.generation.manifest["counts"]["chunks"]
         context.redact = functools.partial(redact_question, settings=self.settings)
         context.later_links = self._later_links(connection)
+        if filters.attachment:
+            passages = attachment_filter.passages(connection, filters.attachment)
+            context.limits = replace(context.limits, within=passages)
         if filters.person:
             context.limits = replace(context.limits, person_ids=self._people(connection).filter_ids(filters.person))
         if context.meaning is not None and self._questions.means:

@@ -279,6 +279,11 @@ def test_the_schedule_runs_every_night_in_the_owners_zone(config: Path) -> None:
     }
 
 
+def test_the_schedule_can_be_switched_off(tmp_path: Path) -> None:
+    config = archive.make(tmp_path, 'nightly = "off"')
+    assert not repository(config).has_schedule_def("nightly")
+
+
 def test_no_dagster_instance_sends_telemetry() -> None:
     for path in (ROOT / "dagster.yaml", ROOT / "relrag_pipelines" / "orchestration" / "dagster.yaml"):
         assert "telemetry:\n  enabled: false" in path.read_text()

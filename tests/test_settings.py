@@ -138,7 +138,7 @@ WRONG = [
     ),
     ('first_month = "2020-13"', 'first_month is "2020-13"; write a month as YYYY-MM, from 1900-01 to 2099-12'),
     ('first_month = "0001-01"', 'first_month is "0001-01"; write a month as YYYY-MM, from 1900-01 to 2099-12'),
-    ('nightly = "24:00"', 'nightly is "24:00"; write a time as HH:MM'),
+    ('nightly = "24:00"', 'nightly is "24:00"; write a time as HH:MM, or off'),
     (
         'embedder = "gpt"',
         "embedder is \"gpt\": Input should be 'none', 'e5', 'minilm', 'fastembed', 'openai' or 'cohere'",
@@ -197,7 +197,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         load(tmp_path, 'nightly = "noon"\nfirst_month = "May"\n')
     assert str(caught.value).splitlines() == [
         'relrag.toml: first_month is "May"; write a month as YYYY-MM, from 1900-01 to 2099-12',
-        'relrag.toml: nightly is "noon"; write a time as HH:MM',
+        'relrag.toml: nightly is "noon"; write a time as HH:MM, or off',
     ]
 
 

@@ -4,7 +4,8 @@ A folder contains any of these files; the module that reads a file describes its
 
 - `language.toml`: name, stop words, script, stemmer: the fields of `Language`
 - `questions.toml`: patterns of questions (relrag_query/understanding/phrases)
-- `page.toml`: the words around answers and hits (relrag_query/display/page_texts.py)
+- `page.toml`: the words around answers and hits (relrag_query/display/page_texts.py), and those of the pages
+  (relrag_query/web/wording.py)
 - `names.toml`, `kinship.toml`, `facts.toml`, `dates.toml`: names, relatives, statements about people, dates (text/)
 - `kinds.toml`: words by which a question names a type of records (sources/kind.py)
 - `numbers.toml`: words that label a number (pii/number_words)

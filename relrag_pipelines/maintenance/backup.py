@@ -12,7 +12,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +96,15 @@ def backup(settings: Settings, folder: Path, *, everything: bool = False, wait: 
     }
     write_text(folder / _MANIFEST, sealed_json.seal(manifest))
     return manifest
+
+
+def latest(folder: Path) -> tuple[Path, str] | None:
+    """The newest finished backup in a folder of backups, and when it was made, ISO 8601, UTC; None if there is none."""
+    times = []
+    for candidate in sorted(folder.iterdir()) if folder.is_dir() else ():
+        with suppress(BackupError):
+            times.append((str(_read_manifest(candidate)["made_at"]), candidate))
+    return (max(times)[1], max(times)[0]) if times else None
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

@@ -22,6 +22,8 @@ from relrag_pipelines.sources.remote.mirror import items_folder
 from relrag_pipelines.stores.shared_key_edges import MAX_RECORDS
 
 CONFIG_NAME = "relrag.toml"
+OFF = "off"
+"""the time of a schedule that does not run"""
 BUILT_IN = ("e5", "minilm")
 _DEFAULT_LANGUAGE = languages.language(languages.DEFAULT).name.capitalize()
 _FORMER = frozenset({"answer_min_coverage", "golden_margin"})
@@ -429,6 +431,9 @@ class Settings(BaseModel):
         "language models, may state relationships of people. Each change is in the journal. If unset, the pages ask",
     )
     browse_roots: list[str] = Field(["~"], description="folders below which the pages look for sources to add")
+    backup_folder: Path = Field(
+        Path("backups"), description="folder in which the pages make backups, beside relrag.toml unless absolute"
+    )
     upload_max_bytes: int = Field(2 * 2**30, ge=1, description="a file that is uploaded may be this large, bytes")
 
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
@@ -465,7 +470,7 @@ class Settings(BaseModel):
     )
 
     keep_generations: int = Field(2, ge=1, description="published generations kept, if nothing was deleted")
-    nightly: str = Field("03:30", description="when the schedule runs, HH:MM in `timezone`")
+    nightly: str = Field("03:30", description="when the schedule runs, HH:MM in `timezone`; off: never")
     sensor_seconds: int = Field(60, ge=10, description="how often source folders are looked at, seconds")
     run_retention_days: int = Field(90, ge=0, description="days after which Dagster forgets superseded runs; 0: never")
     tick_retention_days: int = Field(7, ge=1, description="days after which Dagster forgets ticks of its sensors")
@@ -633,8 +638,8 @@ class Settings(BaseModel):
     @field_validator("nightly")
     @classmethod
     def _time_of_day(cls, time: str) -> str:
-        if not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", time):
-            raise ValueError(f'is "{time}"; write a time as HH:MM')
+        if time != OFF and not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", time):
+            raise ValueError(f'is "{time}"; write a time as HH:MM, or {OFF}')
         return time
 
     @model_validator(mode="before")
@@ -700,6 +705,11 @@ class Settings(BaseModel):
     def home_path(self) -> Path:
         """`home`, absolute."""
         return (self.folder / self.home.expanduser()).resolve()
+
+    @property
+    def backup_path(self) -> Path:
+        """Absolute path of the folder of the pages' backups."""
+        return (self.folder / self.backup_folder.expanduser()).resolve()
 
     @property
     def keys_path(self) -> Path:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 
 _SPACE_IN_NUMBER = re.compile(r"[0-9][ \u00a0\u202f][0-9]{3}")
-_SPACED_NUMBER = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?!\w)")
+SPACED_NUMBER = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?!\w)")
 _GROUPED_NUMBER = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
 _DECIMAL_NUMBER = re.compile(r"(\d{1,3}(?:[.,'’]\d{3})+|\d+)[.,](\d{1,2})")
 
 
 def join_numbers(text: str) -> str:
     """The text with numbers in one piece: 12 500 as 12500."""
-    return (
-        _SPACED_NUMBER.sub(lambda match: re.sub(r"\s", "", match[0]), text) if _SPACE_IN_NUMBER.search(text) else text
-    )
+    return SPACED_NUMBER.sub(lambda match: re.sub(r"\s", "", match[0]), text) if _SPACE_IN_NUMBER.search(text) else text
 
 
 def number_tokens(text: str) -> list[str]:

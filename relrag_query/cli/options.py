@@ -21,6 +21,15 @@ Since = Annotated[
     str | None, typer.Option("--from", metavar="DATE", help="Nothing earlier: 2024, 2024-03 or 2024-03-15.")
 ]
 Until = Annotated[str | None, typer.Option("--to", metavar="DATE", help="Nothing later: 2024, 2024-03 or 2024-03-15.")]
+Attachment = Annotated[
+    str | None,
+    typer.Option(
+        "--attachment",
+        metavar="TYPE",
+        help="Only attachments of this type, and what they are attached to: any, pdf, image, audio, video, document, "
+        "spreadsheet, presentation, calendar or archive.",
+    ),
+]
 Limit = Annotated[
     int | None, typer.Option("--limit", "-n", metavar="N", min=1, max=100, help="At most this many passages.")
 ]

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from relrag_pipelines import languages
 from relrag_pipelines.languages import LanguageError
@@ -99,14 +100,19 @@ def page_texts(code: str) -> PageTexts:
 
 @functools.cache
 def _page_texts(default: Path, own: Path, code: str) -> PageTexts:
-    texts = languages.table(languages.DEFAULT, "page")
+    texts = _around_answers(languages.DEFAULT)
     if own == default or not own.is_file():
         return PageTexts(languages.DEFAULT, **texts)
-    given = languages.table(code, "page")
+    given = _around_answers(code)
     names = {attribute.name for attribute in fields(PageTexts)[1:]}
     if unknown := sorted(given.keys() - names):
         raise LanguageError(f"{code}/page.toml: {unknown[0]} is unknown; known are {', '.join(sorted(names))}")
     return PageTexts(code, **{**texts, **given})
+
+
+def _around_answers(code: str) -> dict[str, Any]:
+    """The entries of the file but those of the pages, which relrag_query/web/wording.py reads."""
+    return {name: entry for name, entry in languages.table(code, "page").items() if name != "web"}
 
 
 DEFAULT_TEXTS = page_texts(languages.DEFAULT)

@@ -48,6 +48,10 @@ class SyncRequest(Request):
     accept_deletions: bool = False
 
 
+class BackupRequest(Request):
+    """Start a backup of what cannot be rebuilt, into a new folder of `backup_folder`."""
+
+
 class CancelRequest(Request):
     """Interrupt the command that the pages started."""
 

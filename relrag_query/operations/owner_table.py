@@ -11,7 +11,7 @@ from typing import Any
 from relrag_query.operations import owner_requests
 from relrag_query.operations.operation import Operation
 from relrag_query.operations.requests import Request
-from relrag_query.owner import people, settings_form, sources, switch, uploads, visits, work
+from relrag_query.owner import backups, people, settings_form, sources, switch, uploads, visits, work
 from relrag_query.service import Service
 
 
@@ -35,6 +35,7 @@ OWNER_OPERATIONS = (
     _row("pause_source", owner_requests.PauseSourceRequest, sources.SourcesReply, sources.pause),
     _row("change_settings", owner_requests.ChangeSettingsRequest, settings_form.SettingsReply, settings_form.change),
     _row("sync", owner_requests.SyncRequest, work.JobReply, work.sync),
+    _row("backup", owner_requests.BackupRequest, work.JobReply, backups.start),
     _row("cancel", owner_requests.CancelRequest, work.JobReply, work.cancel),
     _row("retry", owner_requests.RetryRequest, work.JobReply, work.retry),
     _row("forget", owner_requests.ForgetRequest, work.JobReply, work.forget),

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from relrag_query.retrieval import attachment_filter
 from relrag_query.service.cursors import MAX_ENTRIES, PATTERN
 
 _YEAR = r"[12]\d{3}"
@@ -33,6 +34,10 @@ Since = Annotated[
     _Date | None, Field(description="Nothing earlier: 2024, 2024-03 or 2024-03-15.", examples=["2024-03"])
 ]
 Until = Annotated[_Date | None, Field(description="Nothing later: 2024, 2024-03 or 2024-03-15.", examples=["2024"])]
+Attachment = Annotated[
+    attachment_filter.Attachment | None,
+    Field(description="Only attachments of this type, and what they are attached to; any: of each type."),
+]
 Limit = Annotated[int, Field(ge=1, le=MAX_ENTRIES, description="At most this many entries.")]
 Passages = Annotated[int | None, Field(ge=1, le=MAX_ENTRIES, description="At most this many passages.")]
 Sentences = Annotated[int | None, Field(ge=1, le=MAX_ENTRIES, description="At most this many sentences and sources.")]

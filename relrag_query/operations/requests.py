@@ -42,6 +42,7 @@ class _Filtered(Request):
     person: parameters.Person = ""
     since: parameters.Since = None
     until: parameters.Until = None
+    attachment: parameters.Attachment = None
 
     @model_validator(mode="after")
     def _require_period(self) -> _Filtered:
@@ -53,7 +54,7 @@ class _Filtered(Request):
     @property
     def filters(self) -> Filters:
         """As the service takes them."""
-        return Filters(self.sources, self.kinds, self.since, self.until, self.person)
+        return Filters(self.sources, self.kinds, self.since, self.until, self.person, self.attachment)
 
 
 class SearchRequest(_Filtered):

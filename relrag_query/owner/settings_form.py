@@ -12,25 +12,17 @@ from relrag_pipelines.settings import Settings, SettingsError, config_editor
 from relrag_query.owner.switch import changing, require_writes
 from relrag_query.service import Service
 
-TITLES = {
-    "owner": "Owner",
-    "timezone": "Time zone",
-    "pii_preset": "Redaction",
-    "embedder": "Search by meaning",
-    "answerer": "Who answers",
-    "answer_url": "Server of the model that answers",
-    "answer_model": "Model that answers",
-    "ocr": "Text in scanned pages",
-    "nightly": "Time of the nightly sync",
-}
-"""simple settings whose wrong value is refused, or costs time alone; no paths, servers of data, or keys -> titles"""
+NAMES = (
+    *("owner", "timezone", "pii_preset", "embedder", "answerer", "answer_url", "answer_model", "ocr"),
+    "nightly",
+)
+"""simple settings whose wrong value is refused, or costs time alone; no paths, servers of data, or keys"""
 
 
 class SettingField(BaseModel):
     """A setting, as a form shows it."""
 
     name: str
-    title: str
     value: str
     choices: list[str] = Field(description="empty for a text")
     description: str
@@ -46,14 +38,14 @@ class SettingsReply(BaseModel):
 def fields(service: Service) -> list[SettingField]:
     """The settings with their values."""
     require_writes(service)
-    return [_field(service.settings, name) for name in TITLES]
+    return [_field(service.settings, name) for name in NAMES]
 
 
 def change(service: Service, values: Mapping[str, str]) -> SettingsReply:
     """Writes those that differ, all or none. Raises SettingsError for a wrong value or another setting."""
     require_writes(service)
     settings = service.settings
-    if unknown := sorted(values.keys() - TITLES.keys()):
+    if unknown := sorted(values.keys() - set(NAMES)):
         raise SettingsError(f"{unknown[0]} is not changed on the pages; edit relrag.toml")
     different = {name: value.strip() for name, value in values.items() if value.strip() != getattr(settings, name)}
     if different:
@@ -68,7 +60,6 @@ def _field(settings: Settings, name: str) -> SettingField:
     variable = f"RELRAG_{name.upper()}"
     return SettingField(
         name=name,
-        title=TITLES[name],
         value=getattr(settings, name),
         choices=list(get_args(declared.annotation)),
         description=declared.description or "",

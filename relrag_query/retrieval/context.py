@@ -101,11 +101,13 @@ class QueryContext:
         return _narrow(self.limits, self.question.time) if self.question.time else self.limits
 
     def allows(self, chunk: Chunk) -> bool:
-        """Whether a passage lies within the limits, of sources, time and people."""
+        """Whether a passage lies within the limits, of sources, time, attachments and people."""
         where = self.limits
-        return where.allows(chunk.source, chunk.kind, chunk.ts) and (
-            not where.person_ids or catalog_reader.concerns(self.connection, chunk.chunk_id, where.person_ids)
-        )
+        if where.within and chunk.chunk_id not in where.within:
+            return False
+        if not where.allows(chunk.source, chunk.kind, chunk.ts):
+            return False
+        return not where.person_ids or catalog_reader.concerns(self.connection, chunk.chunk_id, where.person_ids)
 
     def note(self, step: str, did: str) -> None:
         """Adds a line to the trace."""

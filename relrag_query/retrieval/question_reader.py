@@ -18,6 +18,7 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.vectors.protocol import ChunkFilter, Vectors, VectorStore
 from relrag_pipelines.workspace import Workspace
 from relrag_query.retrieval import catalog_reader, reranker
+from relrag_query.retrieval.attachment_filter import TYPES, Attachment
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.named_assets import named_assets
@@ -59,6 +60,8 @@ class Filters:
     until: DateLike = None
     person: str = ""
     """a name, an alias or a number"""
+    attachment: Attachment | None = None
+    """a type of attachment, `any` for each"""
 
 
 def rules_decide(redacted: str) -> tuple[list[QueryIntent], str]:
@@ -140,6 +143,8 @@ def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) ->
         settings.source(name)
     if unknown := sorted(set(filters.kinds) - KINDS.keys()):
         raise WrongQuestion(f'no kind is named "{unknown[0]}"; known kinds: {", ".join(sorted(KINDS))}')
+    if filters.attachment is not None and filters.attachment not in TYPES:
+        raise WrongQuestion(f'no type of attachment is named "{filters.attachment}"; known types: {", ".join(TYPES)}')
     if limit < 1:
         raise WrongQuestion(f"the limit is {limit}; give 1 or more")
     ts_from, ts_to = _seconds(since, zone, end=False), _seconds(until, zone, end=True)

@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from relrag_pipelines.text.analyzer import AROUND, token_lines
+from relrag_pipelines.text.number_tokens import SPACED_NUMBER, join_numbers
 from relrag_query.retrieval.term_coverage import Term
 
 Span = tuple[int, int]
 """start and end, code points"""
+_PIECE = re.compile(rf"[^\w\s]*{SPACED_NUMBER.pattern}\S*|\S+")
+"""a word, or a number whose thousands stand apart"""
 _MIN_CONFIDENCE = 0.6
 """that of a translation; words that only share their first four letters have less"""
 
@@ -35,8 +38,8 @@ def _word_tokens(text: str) -> Iterator[tuple[int, int, list[str]]]:
     start = 0
     for written in text.split("\n"):
         tokens = next(lines).tokens if written.split() else str
-        for match in re.finditer(r"\S+", written):
+        for match in _PIECE.finditer(written):
             core = match[0].strip(AROUND)
             first = start + match.start() + match[0].find(core)
-            yield first, first + len(core), tokens(match[0]).split()
+            yield first, first + len(core), tokens(join_numbers(match[0])).split()
         start += len(written) + 1

@@ -20,7 +20,7 @@ class HomePage:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._examples: tuple[int, list[str]] = (0, [])
+        self._examples: tuple[int, list[tuple[str, dict[str, str]]]] = (0, [])
 
     def template_context(self) -> dict[str, Any]:
         """`examples`, `last_questions` and `news` of the template, and `zone`."""
@@ -32,15 +32,16 @@ class HomePage:
             "zone": self._service.zone,
         }
 
-    def _example_questions(self) -> list[str]:
+    def _example_questions(self) -> list[tuple[str, dict[str, str]]]:
+        """Each as the key of its text in `page.toml`, and what is filled in."""
         with self._service.reading() as archive:
             number = archive.generation.number
             if self._examples[0] == number:
                 return self._examples[1]
             subjects = archive.frequent_subjects(4 * _THREADS)
         people = [person.name for person in self._service.people(4 * _PEOPLE).people if not person.is_owner]
-        questions = [f"What is the latest from {name}?" for name in _nameable(people)[:_PEOPLE]]
-        questions += [f"What happened with {subject}?" for subject in _nameable(subjects)[:_THREADS]]
+        questions = [("home.latest_from", {"name": name}) for name in _nameable(people)[:_PEOPLE]]
+        questions += [("home.happened_with", {"subject": subject}) for subject in _nameable(subjects)[:_THREADS]]
         self._examples = number, questions
         return questions
 

@@ -16,6 +16,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
+from relrag_pipelines.maintenance.backup import latest as latest_backup
+from relrag_pipelines.settings import OFF
 from relrag_pipelines.stores import generations
 from relrag_query.http.byte_range import bytes_response
 from relrag_query.http.concurrency import RequestLimiter
@@ -67,34 +69,36 @@ class OwnerPages:
             path, look = incoming, True
         folder = await self._limiter.run(folders.browse, self._service, path)
         proposal = await self._limiter.run(folders.recognise, self._service, path) if look and path else None
-        return self._render("add.html", folder=folder, proposal=proposal, incoming=incoming)
+        return self._render(request, "add.html", folder=folder, proposal=proposal, incoming=incoming)
 
     async def forget(self, request: Request) -> Response:
         """What forgetting a record or a source would remove."""
         ref, source = request.query_params.get("ref", ""), request.query_params.get("source", "")
         refs = [ref] if ref else []
         preview = await self._limiter.run(work.preview_forget, self._service, refs, source)
-        return self._render("forget.html", preview=preview, refs=refs, source=source)
+        return self._render(request, "forget.html", preview=preview, refs=refs, source=source)
 
-    async def pairs(self, _: Request) -> Response:
+    async def pairs(self, request: Request) -> Response:
         """People who may be one, and the owner's statements."""
         suggested = await self._limiter.run(people.suggested_pairs, self._service)
         stated = await self._limiter.run(people.stated_lines, self._service)
-        return self._render("pairs.html", pairs=suggested, stated=stated)
+        return self._render(request, "pairs.html", pairs=suggested, stated=stated)
 
-    async def activity(self, _: Request) -> Response:
+    async def activity(self, request: Request) -> Response:
         """What is going on, as a part of a page."""
-        return self._render("activity_part.html", **await self._limiter.run(activity_context, self._service))
+        return self._render(request, "activity_part.html", **await self._limiter.run(activity_context, self._service))
 
-    async def settings(self, _: Request) -> Response:
+    async def settings(self, request: Request) -> Response:
         """The settings that the pages change."""
-        return self._render("settings.html", fields=await self._limiter.run(settings_form.fields, self._service))
+        return self._render(
+            request, "settings.html", fields=await self._limiter.run(settings_form.fields, self._service)
+        )
 
     async def original(self, request: Request) -> Response:
         """The original of a record: pictures and sound on the page, and a link to have it."""
         ref = request.query_params.get("ref", "")
         return self._render(
-            "original_file.html", ref=ref, original=await self._limiter.run(originals.find, self._service, ref)
+            request, "original_file.html", ref=ref, original=await self._limiter.run(originals.find, self._service, ref)
         )
 
     async def file(self, request: Request) -> Response:
@@ -144,6 +148,17 @@ def activity_context(service: Service) -> dict[str, Any]:
     """What is going on, for the templates that show it."""
     settings = service.settings
     return {"activity": work.activity(settings), "published": generations.current_number(settings.home_path)}
+
+
+def upkeep_context(service: Service) -> dict[str, Any]:
+    """The schedule and the backups, for the page of the archive."""
+    settings = service.settings
+    latest = latest_backup(settings.backup_path)
+    return {
+        "backup_folder": str(settings.backup_path),
+        "backed_up_at": latest[1] if latest else "",
+        "nightly": "" if settings.nightly == OFF else settings.nightly,
+    }
 
 
 def _endpoint(operation: Operation, service: Service, limiter: RequestLimiter) -> Endpoint:

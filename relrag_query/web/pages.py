@@ -12,6 +12,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, TypeVar
 
+from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -26,6 +27,7 @@ from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
 from relrag_query.owner import visits
+from relrag_query.retrieval import attachment_filter
 from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, original_file, record_replies, replies
 from relrag_query.web import (
@@ -41,6 +43,7 @@ from relrag_query.web import (
 from relrag_query.web.home_page import HomePage
 from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import page_url, templates
+from relrag_query.web.wording import preferred, wording
 
 Reply = TypeVar("Reply")
 _USER_ERRORS = (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
@@ -104,10 +107,17 @@ class Pages:
         self, service: Service, limiter: RequestLimiter, reveals: bool = False, for_owner: bool = False
     ) -> None:
         self._service, self._limiter, self._reveals, self._for_owner = service, limiter, reveals, for_owner
-        self.templates = templates(reveals=reveals)
+        self._by_language: dict[str, Environment] = {}
         self._home_page = HomePage(service)
         self.served: frozenset[str] = frozenset()
         """paths that the menu may name"""
+
+    def templates(self, request: Request) -> Environment:
+        """The templates in the language that the browser prefers."""
+        code = preferred(request.headers.get("accept-language", ""))
+        if code not in self._by_language:
+            self._by_language[code] = templates(wording(code), reveals=self._reveals)
+        return self._by_language[code]
 
     def guard(self, endpoint: Endpoint) -> Endpoint:
         """The endpoint; its errors become a page without private text."""
@@ -117,7 +127,7 @@ class Pages:
                 return await endpoint(request)
             except Exception as error:  # noqa: BLE001  reported without private text
                 status, message = describe(error)
-                return self.render("problem.html", status=status, message=message)
+                return self.render(request, "problem.html", status=status, message=message)
 
         return answer
 
@@ -125,7 +135,7 @@ class Pages:
         """The form of a question, with the answer if there is a question."""
         question, filters = _question(request)
         if self._for_owner and not question and await self._limiter.run(self._is_new):
-            return self.render("start.html", **await self._limiter.run(self._start_context))
+            return self.render(request, "start.html", **await self._limiter.run(self._start_context))
         follows = _earlier_questions(request)
         call = functools.partial(self._service.ask, question, filters, follows=follows)
         answer, problem, status = await self._answer(call) if question else (None, "", 200)
@@ -134,7 +144,7 @@ class Pages:
         more = {"problem": problem, "home": home, **citations, **self._choices(filters)}
         if answer:
             await self._note(question, answer)
-        return self.render("ask.html", status, question=question, answer=answer, **more)
+        return self.render(request, "ask.html", status, question=question, answer=answer, **more)
 
     async def _home(self) -> dict[str, Any]:
         """What the page shows the owner before a question; nothing while the archive cannot be read."""
@@ -156,7 +166,9 @@ class Pages:
             answer = self._service.ask(question, filters, None, on_text, follows)
             if self._for_owner:
                 visits.note_question(self._service, question, answer.generation)
-            return self._html("answer.html", answer=answer, chosen=filters, **_citation_context(answer, follows))
+            return self._html(
+                request, "answer.html", answer=answer, chosen=filters, **_citation_context(answer, follows)
+            )
 
         return event_stream(self._limiter, ask)
 
@@ -167,7 +179,7 @@ class Pages:
         call = functools.partial(self._service.search, query, filters, _PAGE_SIZE, after, order, overview=True)
         results, problem, status = await self._answer(call) if query else (None, "", 200)
         more = search_page.template_context(query, filters, order, results) | self._choices(filters)
-        return self.render("search.html", status, question=query, results=results, problem=problem, **more)
+        return self.render(request, "search.html", status, question=query, results=results, problem=problem, **more)
 
     async def _answer(self, call: Callable[[], Reply]) -> tuple[Reply | None, str, int]:
         """(reply, problem, status). A user error becomes a problem that the form shows; other errors are raised."""
@@ -189,9 +201,10 @@ class Pages:
             return RedirectResponse(person.include_query_params(name=ref.removeprefix("person:")), 303)
         reply = await self._limiter.run(self._service.show, ref)
         if reply.record is None and not reply.passages:
-            return self.render("related.html", reply=reply)
+            return self.render(request, "related.html", reply=reply)
         more = record_parts.template_context(reply.record, request.query_params.get("part", ""))
         return self.render(
+            request,
             "record.html",
             reply=reply,
             groups=_groups(reply.related),
@@ -207,7 +220,7 @@ class Pages:
             self._service.thread, parameters.get("id", ""), _PAGE_SIZE, parameters.get("cursor")
         )
         attached = self._for_owner and any(record_type(member.rag_source_type).part_of for member in thread.members)
-        return self.render("thread.html", thread=thread, attached=attached)
+        return self.render(request, "thread.html", thread=thread, attached=attached)
 
     async def source(self, request: Request) -> Response:
         """The passage of a citation with its quote marked; with `part`, without the frame of the page."""
@@ -220,7 +233,7 @@ class Pages:
         if page.isdecimal() and (passage.page_number or 0) <= int(page) <= (passage.last_page_number or 0):
             passage.page_number = int(page)
         name = "source_part.html" if "part" in parameters else "source.html"
-        return self.render(name, quote=quote, **context)
+        return self.render(request, name, quote=quote, **context)
 
     async def page_picture(self, request: Request) -> Response:
         """A page of an original as PNG with the quote marked; if there is no picture, the reason."""
@@ -232,20 +245,20 @@ class Pages:
             ref, quote = parameters.get("ref", ""), parameters.get("quote", "")[:_MAX_QUESTION_CHARACTERS]
             picture = await self._limiter.run(self._picture, ref, int(number), quote)
         except (NoPicture, UnknownRef) as error:
-            return HTMLResponse(self._html("no_picture.html", message=str(error)), 404)
+            return HTMLResponse(self._html(request, "no_picture.html", message=str(error)), 404)
         headers = {"X-Marked": f"{picture.matched_share:.2f}", "X-Covered": str(picture.covered_words)}
         return Response(picture.png, media_type="image/png", headers=headers)
 
     async def people(self, request: Request) -> Response:
         """The list of people."""
         listing = await self._limiter.run(self._service.people, 100, request.query_params.get("cursor"))
-        return self.render("people.html", listing=listing)
+        return self.render(request, "people.html", listing=listing)
 
     async def person(self, request: Request) -> Response:
         """The page about a person; with `part`, without the frame of the page."""
         parameters = request.query_params
         person = await self._limiter.run(self._service.person, parameters.get("name", ""))
-        return self.render("person_part.html" if "part" in parameters else "person.html", person=person)
+        return self.render(request, "person_part.html" if "part" in parameters else "person.html", person=person)
 
     async def graph(self, request: Request) -> Response:
         """The graph of people and records: drawn by a script, as cards, and as a table."""
@@ -258,6 +271,7 @@ class Pages:
         )
         graph = await self._limiter.run(self._service.full_graph, limits)
         return self.render(
+            request,
             "graph.html",
             graph=graph,
             cards=graph_cards.cards(graph),
@@ -270,14 +284,15 @@ class Pages:
     async def graphrag(self, request: Request) -> Response:
         """Themes, reports, and the passages that they cite."""
         context = await self._limiter.run(graphrag_page.template_context, self._service, request)
-        return self.render("graphrag.html", **context)
+        return self.render(request, "graphrag.html", **context)
 
     async def archive(self, request: Request) -> Response:
         """The state of the archive."""
         context = await self._limiter.run(archive_page.template_context, self._service)
         if self._for_owner:
             context |= await self._limiter.run(owner_pages.activity_context, self._service)
-        return self.render("archive.html", **context)
+            context |= await self._limiter.run(owner_pages.upkeep_context, self._service)
+        return self.render(request, "archive.html", **context)
 
     def _is_new(self) -> bool:
         """Whether nothing is published yet, so that the first page shows the first steps."""
@@ -316,14 +331,15 @@ class Pages:
 
     def _choices(self, filters: Filters) -> dict[str, Any]:
         """The choices and the current values of the filters."""
+        choices = {"attachments": attachment_filter.TYPES}
         try:
-            return {"sources": self._service.source_names(), "chosen": filters}
+            return {"sources": self._service.source_names(), "chosen": filters, **choices}
         except ArchiveError:  # nothing is published yet
-            return {"sources": [], "chosen": filters}
+            return {"sources": [], "chosen": filters, **choices}
 
-    def render(self, name: str, status: int = 200, **values: Any) -> Response:
+    def render(self, request: Request, name: str, status: int = 200, **values: Any) -> Response:
         """A template as a page; `values` are its context."""
-        html = self._html(name, status=status, **self._common(), **values)
+        html = self._html(request, name, status=status, **self._common(), **values)
         headers = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
         return HTMLResponse(html, status, headers)
 
@@ -335,8 +351,8 @@ class Pages:
                 switch = owner_pages.switch_context(self._service)
         return {"archive_name": self._service.name, "served": self.served, **switch}
 
-    def _html(self, name: str, **values: Any) -> str:
-        return self.templates.get_template(name).render(values)
+    def _html(self, request: Request, name: str, **values: Any) -> str:
+        return self.templates(request).get_template(name).render(values)
 
 
 def _question(request: Request) -> tuple[str, Filters]:
@@ -347,6 +363,7 @@ def _question(request: Request) -> tuple[str, Filters]:
         parameters.get("from") or None,
         parameters.get("to") or None,
         parameters.get("person", "").strip()[:200],
+        next((type_ for type_ in attachment_filter.TYPES if type_ == parameters.get("attachment")), None),
     )
     return parameters.get("q", "").strip()[:_MAX_QUESTION_CHARACTERS], filters
 
@@ -383,17 +400,17 @@ def _positive_number(text: str | None, maximum: int) -> int:
 
 
 def _groups(related: list[record_replies.NeighborReply]) -> dict[str, list[record_replies.NeighborReply]]:
-    """Related records by heading, without the record's own passages."""
+    """Related records by the key of their heading, without the record's own passages."""
     titles = {
-        ("attachment_of", "in"): "Attachments",
-        ("attachment_of", "out"): "Attached to",
-        ("reply_to", "out"): "In reply to",
-        ("reply_to", "in"): "Replies",
-        ("references", "out"): "Refers to",
-        ("references", "in"): "Referred to by",
-        ("transcript_of", "out"): "Transcript of",
-        ("thread_member", "out"): "Thread",
-        ("chunk_of", "in"): "Conversation",
+        ("attachment_of", "in"): "attachments",
+        ("attachment_of", "out"): "attached_to",
+        ("reply_to", "out"): "in_reply_to",
+        ("reply_to", "in"): "replies",
+        ("references", "out"): "refers_to",
+        ("references", "in"): "referred_to_by",
+        ("transcript_of", "out"): "transcript_of",
+        ("thread_member", "out"): "thread",
+        ("chunk_of", "in"): "conversation",
     }
     groups: dict[str, list[record_replies.NeighborReply]] = {title: [] for title in titles.values()}
     for neighbor in related:

@@ -28,20 +28,12 @@ from relrag_query.display import amounts
 from relrag_query.display.inert_text import safe
 from relrag_query.display.page_texts import page_texts
 from relrag_query.retrieval.excerpts import plain
+from relrag_query.web.wording import Wording, commands
 
 _FOLDER = Path(__file__).parent
 _CITATION = re.compile(r"\[(\d{1,3})\]")
 _PSEUDONYM = re.compile(r"<[A-Z_]+(:[^<>\s]*)?>")
 _REPLACEMENT = re.compile(f"{pseudonyms.PATTERN}|{pseudonyms.TYPE.pattern}")
-_VALUE_TOOLTIP = (
-    "Personal data that was replaced. To see it, type: relrag reveal '{value}'. "
-    "It asks for your reason and notes it; the page of the record shows it too."
-)
-_TYPE_TOOLTIP = (
-    "Personal data that was replaced. To see it, open the record's page, or type: relrag reveal, with the record's id. "
-    "It asks for your reason and notes it."
-)
-_PLAIN_TOOLTIP = "Personal data that was replaced."
 _WORD = re.compile(r"\w+")
 _LINE_ENDS = re.compile(r"(\s*\n\s*)")
 
@@ -81,68 +73,48 @@ def _version(name: str) -> str:
     return hashlib.sha256((_FOLDER / "static" / name).read_bytes()).hexdigest()[:12]
 
 
-def when(time: str | None, *, clock: bool = True) -> str:
-    """An ISO time in English: 15 January 2025, 10:12. A day or a year has no clock time."""
-    if not time:
-        return "undated"
-    if time.isdecimal():
-        return time
-    moment = datetime.fromisoformat(time)
-    return f"{moment.day} {moment:%B %Y, %H:%M}" if clock and "T" in time else f"{moment.day} {moment:%B %Y}"
-
-
 def dated_by_file(record: Any) -> bool:
     """Whether the time of a hit or record is only that of its file. A contact card states its own time of change."""
     return getattr(record, "date_quality", "") == "modified" and not record_type(record.rag_source_type).card
 
 
-def by_clock(time: str, zone: ZoneInfo) -> str:
+def by_clock(time: str, zone: ZoneInfo, words: Wording) -> str:
     """A UTC time in the owner's time zone, with the zone: 15 January 2025, 10:12 (Europe/Prague).
 
     A day or a year stays as it is.
     """
     if "T" not in time:
-        return when(time)
+        return words.day(time)
     moment = datetime.fromisoformat(time)
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return f"{when(moment.astimezone(zone).isoformat())} ({zone.key})"
+    return f"{words.day(moment.astimezone(zone).isoformat())} ({zone.key})"
 
 
-def by_seconds(seconds: float, zone: ZoneInfo) -> str:
+def by_seconds(seconds: float, zone: ZoneInfo, words: Wording) -> str:
     """Seconds since 1970-01-01 UTC in the owner's time zone: 15 January 2025, 10:12."""
-    return when(datetime.fromtimestamp(seconds, zone).isoformat("T", "minutes"))
+    return words.day(datetime.fromtimestamp(seconds, zone).isoformat("T", "minutes"))
 
 
-def commands(text: str) -> Markup:
-    """A message of this program with `commands` in backticks as code; the rest is escaped."""
-    parts = safe(text).split("`")
-    if len(parts) % 2 == 0:  # an unpaired backtick
-        return escape(safe(text))
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if odd % 2 else escape(part) for odd, part in enumerate(parts)
-    )
+def isolated(text: str) -> Markup:
+    """A text whose writing direction does not change that of the sentence around it."""
+    return Markup("<bdi>{}</bdi>").format(show(text))
 
 
-def explain_pseudonyms(text: str, *, reveals: bool) -> Markup:
+def link(address: str, text: str) -> Markup:
+    """A link within a sentence."""
+    return Markup('<a href="{}">{}</a>').format(address, show(text))
+
+
+def explain_pseudonyms(text: str, words: Wording, *, reveals: bool) -> Markup:
     """An escaped text; a tooltip on each pseudonym says how the owner can see the original value."""
     safe_text, parts, start = safe(text), [Markup("")], 0
     for match in _REPLACEMENT.finditer(safe_text):
-        instruction = _VALUE_TOOLTIP.format(value=match[0]) if ":" in match[0] else _TYPE_TOOLTIP
+        how = ("base.replaced_value" if ":" in match[0] else "base.replaced_type") if reveals else "base.replaced"
         parts.append(escape(safe_text[start : match.start()]))
-        tooltip = instruction if reveals else _PLAIN_TOOLTIP
+        tooltip = words.say(how, value=match[0])
         parts.append(Markup('<abbr class="replaced" tabindex="0" title="{}">{}</abbr>').format(tooltip, match[0]))
         start = match.end()
     return Markup("").join([*parts, escape(safe_text[start:])])
-
-
-def noun(rag_source_type: str) -> str:
-    """The noun for a type of records."""
-    return record_type(rag_source_type).noun or rag_source_type.replace("_", " ") or "record"
-
-
-def count_records(rag_source_type: str, count: int) -> str:
-    """A count of records with its noun: 3 mails."""
-    return record_type(rag_source_type).count_text(count)
 
 
 def family(rag_source_type: str) -> str:
@@ -231,12 +203,8 @@ def _without_overlaps(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]
             position = end
 
 
-def _level_in_words(words: Sequence[str], number: int) -> str:
-    return words[number - 1].replace("_", " ")
-
-
-def templates(*, reveals: bool = False) -> Environment:
-    """The templates of all pages; with `reveals`, tooltips say how to reveal pseudonyms."""
+def templates(words: Wording, *, reveals: bool = False) -> Environment:
+    """The templates of all pages in one language; with `reveals`, tooltips say how to reveal pseudonyms."""
     environment = Environment(
         loader=FileSystemLoader(_FOLDER / "templates"),
         autoescape=True,
@@ -245,18 +213,24 @@ def templates(*, reveals: bool = False) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"url": url, "page_url": page_url, "static": static}
+    environment.globals |= {"url": url, "page_url": page_url, "static": static, "link": link}
+    environment.globals |= {"wording": words, "say": words.say}
     environment.filters |= {
-        "when": when,
+        "when": words.day,
+        "number": words.number,
+        "name_of": words.name_of,
+        "bdi": isolated,
+        "key": lambda letter: Markup("<kbd>{}</kbd>").format(letter),
+        "plain_text": lambda text: text.unescape(),
         "plain": plain,
-        "pseudonyms": partial(explain_pseudonyms, reveals=reveals),
+        "pseudonyms": partial(explain_pseudonyms, words=words, reveals=reveals),
         "dated_by_file": dated_by_file,
-        "by_clock": by_clock,
-        "moment": by_seconds,
+        "by_clock": partial(by_clock, words=words),
+        "moment": partial(by_seconds, words=words),
         "commands": commands,
         "page_texts": page_texts,
-        "noun": noun,
-        "count_records": count_records,
+        "noun": words.noun,
+        "count_records": words.count_records,
         "family": family,
         "web_address": web_address,
         "split_at_citations": split_at_citations,
@@ -265,7 +239,7 @@ def templates(*, reveals: bool = False) -> Environment:
         "direction": direction,
         "size": lambda count: amounts.size(int(count)),
         "duration": amounts.duration,
-        "attitude": lambda number: _level_in_words(relationship_text.DEFAULT.attitude, number),
-        "proximity": lambda number: _level_in_words(relationship_text.DEFAULT.proximity, number),
+        "attitude": lambda level: words.name_of("attitude", relationship_text.DEFAULT.attitude[level - 1]),
+        "proximity": lambda level: words.name_of("proximity", relationship_text.DEFAULT.proximity[level - 1]),
     }
     return environment

@@ -34,20 +34,20 @@ class RevealRequest(BaseModel, extra="forbid"):
 
 
 def endpoint(
-    settings: Settings, limiter: RequestLimiter, templates: Environment
+    settings: Settings, limiter: RequestLimiter, templates: Callable[[Request], Environment]
 ) -> Callable[[Request], Awaitable[Response]]:
     """The endpoint that renders the original as a part of a page; 422 without a reason, 404 for an unknown id."""
-    part = templates.get_template("original.html")
 
     async def reveal(request: Request) -> Response:
+        part = templates(request).get_template("original.html")
         try:
             reveal_request = RevealRequest.model_validate_json(await _body(request))
         except ValidationError:
-            return HTMLResponse(part.render(lines=[], message="Say in a few words why you need it."), 422)
+            return HTMLResponse(part.render(lines=[], message="record.say_why"), 422)
         try:
             lines = await limiter.run(_original_lines, settings, reveal_request)
         except VaultError:
-            return HTMLResponse(part.render(lines=[], message="There is no original of this any more."), 404)
+            return HTMLResponse(part.render(lines=[], message="record.no_original"), 404)
         return HTMLResponse(part.render(lines=lines, message=""))
 
     return reveal

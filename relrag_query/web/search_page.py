@@ -10,8 +10,6 @@ from relrag_query.service.replies import SearchReply
 from relrag_query.service.search_overview import FacetValue, Order
 from relrag_query.web.rendering import url
 
-ORDERS: Mapping[Order, str] = {"relevance": "Best first", "newest": "Newest first", "oldest": "Oldest first"}
-
 
 class Link(NamedTuple):
     """A search that differs in one filter."""
@@ -20,12 +18,16 @@ class Link(NamedTuple):
     url: str
     passages: int = 0
     """0 where they are not counted"""
+    first: str = ""
+    last: str = ""
+    """the days of a period"""
 
 
 class Facet(NamedTuple):
     """A filter: the values that narrow the search, and the chosen ones, whose links take them away."""
 
-    title: str
+    name: str
+    """source, kind, person, year or attachment"""
     values: list[Link]
     chosen: list[Link]
 
@@ -44,11 +46,12 @@ def template_context(query: str, filters: Filters, order: Order, results: Search
         "person": filters.person,
         "from": filters.since,
         "to": filters.until,
+        "attachment": filters.attachment,
         "order": "" if order == "relevance" else order,
     }
     orders = [
-        (title, "" if name == order else url("/search", **now | {"order": "" if name == "relevance" else name}))
-        for name, title in ORDERS.items()
+        (name, "" if name == order else url("/search", **now | {"order": "" if name == "relevance" else name}))
+        for name in get_args(Order)
     ]
     cursor = results.next_cursor if results else None
     return {
@@ -64,33 +67,33 @@ def _facets(now: dict[str, Any], results: SearchReply) -> list[Facet]:
     assert results.overview
     overview = results.overview
     values = {
-        "Source": (("source",), overview.sources),
-        "Kind": (("kind",), overview.kinds),
-        "Person": (("person",), overview.people),
-        "Year": (("from", "to"), overview.years),
+        "source": (("source",), overview.sources),
+        "kind": (("kind",), overview.kinds),
+        "person": (("person",), overview.people),
+        "year": (("from", "to"), overview.years),
+        "attachment": (("attachment",), []),
     }
     facets = [
-        _facet(title, now, names, [value for value in counted if value.count < overview.passages])
-        for title, (names, counted) in values.items()
+        _facet(name, now, names, [value for value in counted if value.count < overview.passages])
+        for name, (names, counted) in values.items()
     ]
     return [facet for facet in facets if facet.values or facet.chosen]
 
 
-def _facet(title: str, now: dict[str, Any], names: tuple[str, ...], values: list[FacetValue]) -> Facet:
+def _facet(name: str, now: dict[str, Any], names: tuple[str, ...], values: list[FacetValue]) -> Facet:
     """A filter with the parameters `names`, and the values that some passages have: what all have narrows nothing."""
-    chosen = _period(now["from"], now["to"]) if "from" in names else ", ".join(_as_list(now[names[0]]))
     without = url("/search", **now | dict.fromkeys(names, ""))
+    chosen = _period(now, without) if "from" in names else Link(", ".join(_as_list(now[names[0]])), without)
     links = [
         Link(value.name, url("/search", **now | dict.fromkeys(names, value.value)), value.count) for value in values
     ]
-    return Facet(title, links, [Link(chosen, without)] if chosen else [])
+    return Facet(name, links, [chosen] if chosen.name else [])
 
 
-def _period(first: Any, last: Any) -> str:
-    """Days from one to another in words; either may be missing."""
-    if first and first == last:
-        return str(first)
-    return " ".join([*(["from", str(first)] if first else []), *(["to", str(last)] if last else [])])
+def _period(now: Mapping[str, Any], without: str) -> Link:
+    """The chosen days, of which either may be missing."""
+    first, last = now["from"] or "", now["to"] or ""
+    return Link(first or last, without, first=first, last=last)
 
 
 def _as_list(value: Any) -> list[str]:

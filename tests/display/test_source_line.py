@@ -77,7 +77,7 @@ def test_only_source_lines_and_pages_format_a_time_with_its_minute() -> None:
     """So that no command shows 02:00 of something that has only a date."""
     package = ROOT / "relrag_query"
     formatting = {path.name for path in package.rglob("*.py") if "%H:%M" in path.read_text(encoding="utf-8")}
-    assert formatting == {"source_line.py", "rendering.py", "archive_status.py"}
+    assert formatting == {"source_line.py", "wording.py", "archive_status.py"}
 
 
 @pytest.mark.parametrize(

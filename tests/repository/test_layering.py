@@ -217,6 +217,7 @@ NAMES_A_KIND = {
     "relrag_query/understanding/intent.py": "patterns of questions",
     "relrag_query/exploration/nodes.py": "a field of a record",
     "relrag_query/graph/full_graph.py": "types of nodes, by the names that front ends know",
+    "relrag_query/retrieval/attachment_filter.py": "types of files",
     "relrag_query/graphrag/citations.py": "names of tables that models write",
     "relrag_query/graphrag/chunk_lookup.py": "a field of another store",
     "relrag_query/graphrag/page_lookup.py": "a field of another store",

@@ -16,6 +16,8 @@ from relrag_query.retrieval.word_marks import word_marks
         ("what did Alex say about INV-1187", "Alex says: INV-1187 is wrong, what now", ["Alex", "INV-1187"]),
         ("boiler", "The kettle boils over.", []),
         ("boiler", "", []),
+        ("12500", "It costs 12 500 Kč (12\u00a0500), not 112 500 or 12 and 500.", ["12 500", "12\u00a0500"]),
+        ("12 500", "12,500 or 12500", ["12,500", "12500"]),
         ("", "The boiler.", []),
     ],
 )

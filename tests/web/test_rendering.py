@@ -10,6 +10,7 @@ from markupsafe import escape
 from relrag_query.graph.full_graph import FullGraph, FullGraphNode, GraphEdge
 from relrag_query.web.graph_cards import cards
 from relrag_query.web.rendering import by_clock, commands, direction, explain_pseudonyms, split_at_quote
+from relrag_query.web.wording import wording
 from tests.cases import cases
 
 
@@ -25,7 +26,7 @@ def test_commands_are_code_and_everything_else_is_escaped(text: str, page: str) 
 
 @pytest.mark.parametrize("utc", ["2025-01-15T23:30:00+00:00", "2025-01-15T23:30:00Z", "2025-01-15T23:30:00"])
 def test_a_moment_is_told_by_the_owners_clock_and_says_so(utc: str) -> None:
-    assert by_clock(utc, ZoneInfo("Asia/Jerusalem")) == "16 January 2025, 01:30 (Asia/Jerusalem)"
+    assert by_clock(utc, ZoneInfo("Asia/Jerusalem"), wording("en")) == "16 January 2025, 01:30 (Asia/Jerusalem)"
 
 
 def test_a_card_holds_people_first_then_the_newest_records_and_says_what_it_leaves_out() -> None:
@@ -65,10 +66,10 @@ def test_a_mark_ends_with_its_line_and_an_empty_line_has_none() -> None:
     ],
 )
 def test_a_pseudonym_tells_its_owner_how_to_reveal_it(text: str, told: str) -> None:
-    shown = explain_pseudonyms(text, reveals=True)
+    shown = explain_pseudonyms(text, wording("en"), reveals=True)
     assert '<abbr class="replaced" tabindex="0" title="' in shown
     assert told in shown
-    assert "relrag reveal" not in explain_pseudonyms(text, reveals=False)
+    assert "relrag reveal" not in explain_pseudonyms(text, wording("en"), reveals=False)
     assert unescape(re.sub(r"<[^<>]+>", "", shown)) == text
 
 
@@ -76,4 +77,4 @@ def test_a_pseudonym_tells_its_owner_how_to_reveal_it(text: str, told: str) -> N
     "text", ["<b>bold</b>", "a < b and c > d", "<script>alert(1)</script>", "x\u202ey", "List<T> of <B>"]
 )
 def test_what_is_no_pseudonym_is_only_escaped(text: str) -> None:
-    assert explain_pseudonyms(text, reveals=True) == escape(text.replace("\u202e", ""))
+    assert explain_pseudonyms(text, wording("en"), reveals=True) == escape(text.replace("\u202e", ""))

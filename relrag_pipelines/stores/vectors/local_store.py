@@ -165,6 +165,8 @@ def _filter(where: ChunkFilter) -> Filter | None:
         must.append(FieldCondition("ts", range=RangeFloat(gte=where.ts_from, lt=where.ts_to)))
     if where.chunk_ids:
         must.append(HasIdCondition(set(where.chunk_ids)))
+    if where.within:
+        must.append(HasIdCondition(set(where.within)))
     if where.person_ids:
         people = MatchAny(list(where.person_ids))
         either: list[Any] = [FieldCondition(field, match=people) for field in ("person_ids", "mentioned_person_ids")]

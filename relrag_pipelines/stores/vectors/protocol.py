@@ -59,6 +59,8 @@ class ChunkFilter:
     person_ids: tuple[int, ...] = ()
     """people who wrote, received or took part, or are mentioned"""
     chunk_ids: tuple[str, ...] = ()
+    within: frozenset[str] = frozenset()
+    """ids of passages, beside `chunk_ids`: both must hold"""
 
     def allows(self, source: str, kind: str, ts: int | None) -> bool:
         """Whether a passage of that source, kind and time meets what is said of these."""

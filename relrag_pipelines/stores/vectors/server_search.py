@@ -116,6 +116,8 @@ def _filter(where: ChunkFilter, collection: CollectionRef) -> models.Filter:
         must.append(models.FieldCondition(key="ts", range=models.Range(gte=where.ts_from, lt=where.ts_to)))
     if where.chunk_ids:
         must.append(in_generation(CHUNK, list(where.chunk_ids)))
+    if where.within:
+        must.append(in_generation(CHUNK, sorted(where.within)))
     if where.person_ids:
         people = list(where.person_ids)
         must.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
@@ -13,6 +13,7 @@ import typer
 
 from relrag_query.cli import dispatch
 from relrag_query.cli.options import (
+    Attachment,
     Config,
     Json,
     Kinds,
@@ -45,6 +46,7 @@ def ask_command(
     person: Person = "",
     since: Since = None,
     until: Until = None,
+    attachment: Attachment = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", "-n", metavar="N", min=1, max=100, help="At most this many sentences and sources."),
@@ -59,7 +61,7 @@ def ask_command(
     config: Config = None,
 ) -> None:
     """Answer a question with cited sentences of the archive."""
-    limits = SearchOptions(source or (), kind or (), person, since, until, limit)
+    limits = SearchOptions(source or (), kind or (), person, since, until, attachment, limit)
     dispatch.run(
         ask,
         " ".join(question),
@@ -83,6 +85,7 @@ def search_command(
     person: Person = "",
     since: Since = None,
     until: Until = None,
+    attachment: Attachment = None,
     limit: Limit = None,
     as_json: Json = False,
     trace: Trace = False,
@@ -90,7 +93,7 @@ def search_command(
     config: Config = None,
 ) -> None:
     """List the passages that fit best; `relrag show 1` prints the first in full."""
-    limits = SearchOptions(source or (), kind or (), person, since, until, limit)
+    limits = SearchOptions(source or (), kind or (), person, since, until, attachment, limit)
     dispatch.run(search, " ".join(query), limits, config, as_json=as_json, trace=trace, show_sources=show_sources)
 
 
@@ -103,11 +106,12 @@ class SearchOptions:
     person: str = ""
     since: str | None = None
     until: str | None = None
+    attachment: str | None = None
     limit: int | None = None
 
     def options(self) -> dict[str, Any]:
         """The filters as `Archive.search` and `Archive.ask` take them."""
-        return {name: getattr(self, name) for name in ("sources", "kinds", "person", "since", "until", "limit")}
+        return {option.name: getattr(self, option.name) for option in fields(self)}
 
 
 def search(

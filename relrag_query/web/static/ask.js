@@ -1,5 +1,6 @@
 // Answers come as they are found, and sources open beside them. Without this module every link and form works too.
 
+const words = JSON.parse(document.body.dataset.words)
 const answer = document.getElementById('answer')
 const beside = document.getElementById('source')
 const form = document.getElementById('ask')
@@ -50,11 +51,11 @@ async function ask(query) {
   document.body.classList.add('asked')
   close()
   answer.setAttribute('aria-busy', 'true')
-  const line = say('looking', 'Looking …')
+  const line = say('looking', words.looking)
   let written = ''
   try {
     const response = await fetch(`/ask/stream?${query}`, { signal: asked.signal })
-    if (!response.ok) throw new Error(response.status === 401 ? 'You are no longer logged in.' : 'That did not work.')
+    if (!response.ok) throw new Error(response.status === 401 ? words.logged_out : words.failed)
     for await (const [name, data] of events(response)) {
       if (name === 'piece') {
         line.className = 'written'
@@ -78,7 +79,7 @@ async function open(link) {
   if (opener !== link) return
   const closing = document.createElement('button')
   closing.className = 'close'
-  closing.textContent = 'Close'
+  closing.textContent = words.close
   closing.addEventListener('click', close)
   beside.replaceChildren(closing, ...content(await response.text()))
   beside.hidden = false
@@ -155,9 +156,9 @@ function save(text) {
 }
 
 const keep = {
-  copy: () => navigator.clipboard.writeText(asText()).then(() => 'Copied'),
-  link: () => navigator.clipboard.writeText(location.href).then(() => 'Copied'),
-  save: async () => { save(asText()); return 'Saved' },
+  copy: () => navigator.clipboard.writeText(asText()).then(() => words.copied),
+  link: () => navigator.clipboard.writeText(location.href).then(() => words.copied),
+  save: async () => { save(asText()); return words.saved },
 }
 
 document.addEventListener('click', async (event) => {
@@ -165,7 +166,7 @@ document.addEventListener('click', async (event) => {
   if (!button) return
   const status = button.parentElement.querySelector('[role=status]')
   // a page that came without TLS from another machine has no clipboard
-  status.textContent = await keep[button.dataset.keep]().catch(() => 'The browser does not allow this here.')
+  status.textContent = await keep[button.dataset.keep]().catch(() => words.not_allowed)
 })
 
 /** They need this module, so they are hidden without it. */

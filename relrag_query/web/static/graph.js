@@ -1,7 +1,12 @@
 // Draws the graph. Places come from the server, so it looks the same whenever it is loaded.
 import { NodeSquareProgram, Sigma, MultiUndirectedGraph } from './vendor/graph-libraries.js'
 
+const words = JSON.parse(document.body.dataset.words)
+/** A text with what stands in braces filled in. */
+const fill = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name])
 const place = document.getElementById('graph')
+/** what each type of edge is called */
+const names = JSON.parse(place?.dataset.names ?? '{}')
 const tooltip = document.getElementById('tooltip')
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const COLOURS = {
@@ -46,8 +51,8 @@ const graph = new MultiUndirectedGraph()
 /** How many facts of a person are not listed; that there is none. */
 function unlisted(node) {
   const more = node.facts_count - (node.facts ?? []).length
-  if (!node.facts_count) return ['no facts']
-  return more > 0 ? [`${more} more facts`] : []
+  if (!node.facts_count) return [words.no_facts]
+  return more > 0 ? [fill(words.more_facts, { count: more })] : []
 }
 
 function addNode(node, x, y) {
@@ -62,7 +67,7 @@ function addNode(node, x, y) {
     color: shade(COLOURS[node.type]),
     kind: node.type,
     said: person
-      ? `${node.label}: ${[...(node.facts ?? []), ...unlisted(node), `${node.aliases_count} names`].join(' · ')}`
+      ? `${node.label}: ${[...(node.facts ?? []), ...unlisted(node), fill(words.names, { count: node.aliases_count })].join(' · ')}`
       : [node.timestamp?.slice(0, 10), node.label, node.preview].filter(Boolean).join(' · '),
   })
   return true
@@ -82,7 +87,7 @@ function drawLegend() {
     const line = document.createElement('span')
     line.className = 'edge'
     line.style.backgroundColor = edgeColour(type)
-    entry.append(line, inert(type.replaceAll('_', ' ')))
+    entry.append(line, names[type] ?? inert(type.replaceAll('_', ' ')))
     return entry
   })
   document.getElementById('edges').replaceChildren(...entries)
@@ -90,7 +95,7 @@ function drawLegend() {
 
 async function load(address) {
   const response = await fetch(address)
-  if (!response.ok) throw new Error(`The graph cannot be loaded (${response.status}).`)
+  if (!response.ok) throw new Error(fill(words.graph_failed, { status: response.status }))
   return response.json()
 }
 
@@ -132,17 +137,17 @@ function say(text) {
 /** What a click has added around a node, by name, and what its page has beside that. */
 function outcome(id, fresh, omitted) {
   const names = fresh.slice(0, 4).map((one) => cut(graph.getNodeAttribute(one, 'said'), 48))
-  const more = fresh.length > names.length ? ` and ${fresh.length - names.length} more` : ''
-  const news = fresh.length ? `${fresh.length} added: ${names.join('; ')}${more}` : 'nothing more is related'
-  const rest = omitted ? `; ${omitted} more on its page: double click` : ''
-  return `${graph.getNodeAttribute(id, 'label')}: ${omitted && !fresh.length ? 'the newest are shown' : news}${rest}`
+  const more = fresh.length > names.length ? ` ${fill(words.and_more, { count: fresh.length - names.length })}` : ''
+  const news = fresh.length ? fill(words.added, { count: fresh.length, names: names.join('; ') + more }) : words.nothing_added
+  const rest = omitted ? `; ${fill(words.on_its_page, { count: omitted })}` : ''
+  return `${graph.getNodeAttribute(id, 'label')}: ${omitted && !fresh.length ? words.newest_shown : news}${rest}`
 }
 
 /** Whether this browser can draw it at all. */
 const draws = () => Boolean(document.createElement('canvas').getContext('webgl2'))
 
 async function draw() {
-  if (!draws()) throw new Error('This browser draws no graph (no WebGL); the cards below show the same.')
+  if (!draws()) throw new Error(words.no_graph)
   const data = await load(place.dataset.graph)
   performance.mark('graph data')
   place.hidden = false

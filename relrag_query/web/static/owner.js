@@ -1,5 +1,6 @@
 // What the owner changes: forms send their operation as JSON, files go up in pieces, progress is asked for.
 
+const words = JSON.parse(document.body.dataset.words)
 const PIECE = 2 ** 20
 const POLL_MS = 600
 
@@ -14,9 +15,9 @@ async function operate(name, values) {
 }
 
 async function answer(response) {
-  if (response.status === 401) throw new Error('You are no longer logged in.')
+  if (response.status === 401) throw new Error(words.logged_out)
   const reply = await response.json().catch(() => ({}))
-  if (!response.ok) throw new Error(reply.errors?.[0]?.error ?? reply.detail ?? 'That did not work.')
+  if (!response.ok) throw new Error(reply.errors?.[0]?.error ?? reply.detail ?? words.failed)
   return reply
 }
 
@@ -94,7 +95,7 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
       const line = list.appendChild(document.createElement('li'))
       try {
         await upload(file, (share) => { line.textContent = `${file.name}: ${Math.floor(100 * share)}%` })
-        line.textContent = `${file.name}: stored`
+        line.textContent = words.stored.replace('{name}', () => file.name)
         stored += 1
       } catch (error) {
         line.textContent = `${file.name}: ${error.message}`
@@ -111,7 +112,7 @@ function lookLink() {
   const link = line.appendChild(document.createElement('a'))
   link.href = '/archive/add?incoming'
   link.className = 'more strong'
-  link.textContent = 'Look for sources in what was uploaded'
+  link.textContent = words.look_uploaded
   return line
 }
 

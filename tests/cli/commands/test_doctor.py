@@ -85,7 +85,7 @@ def test_every_wrong_setting_is_a_problem(config: Path, capsys: pytest.CaptureFi
     assert [level for level, _ in findings(config, "settings")] == ["problem", "problem"]
     assert doctor(config) == 2
     said = capsys.readouterr().out
-    assert 'problem  settings: relrag.toml: nightly is "noon"; write a time as HH:MM\n' in said
+    assert 'problem  settings: relrag.toml: nightly is "noon"; write a time as HH:MM, or off\n' in said
     assert said.splitlines()[-1] == "Something prevents a sync: see the lines that begin with `problem`."
 
 

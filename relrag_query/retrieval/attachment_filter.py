@@ -1,0 +1,58 @@
+"""Passages that have to do with an attachment of a type: its own, and those of the record that it is attached to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+if TYPE_CHECKING:
+    import duckdb
+
+Attachment = Literal[
+    "any", "pdf", "image", "audio", "video", "document", "spreadsheet", "presentation", "calendar", "archive"
+]
+TYPES: tuple[Attachment, ...] = get_args(Attachment)
+NOWHERE = frozenset({"00000000-0000-0000-0000-000000000000"})
+"""an id that no passage has: a limit that leaves nothing"""
+
+
+class _Form(NamedTuple):
+    suffixes: str
+    """ends of file names, separated by blanks"""
+    media: str = ""
+    """how media types begin (RFC 6838)"""
+
+
+_FORMS: Mapping[Attachment, _Form] = {
+    "any": _Form("", "any"),
+    "pdf": _Form("pdf", "application/pdf"),
+    "image": _Form("jpg jpeg png gif webp heic heif tif tiff bmp svg avif", "image/"),
+    "audio": _Form("opus ogg oga mp3 m4a aac wav flac amr wma", "audio/"),
+    "video": _Form("mp4 mov m4v avi mkv webm 3gp", "video/"),
+    "document": _Form("doc docx odt rtf txt md pages epub html htm", "application/msword"),
+    "spreadsheet": _Form("xls xlsx ods csv tsv numbers", "application/vnd.ms-excel"),
+    "presentation": _Form("ppt pptx odp key", "application/vnd.ms-powerpoint"),
+    "calendar": _Form("ics vcs", "text/calendar"),
+    "archive": _Form("zip 7z rar tar gz tgz bz2 xz", "application/zip"),
+}
+_PASSAGES = """
+    WITH attached AS (
+        SELECT src_asset_ref AS attachment, dst_asset_ref AS parent
+        FROM asset_asset_edges JOIN records ON asset_id = src_asset_ref
+        WHERE relation_type = 'attachment_of' AND (
+            $media = 'any'
+            OR list_contains($suffixes, regexp_extract(lower(coalesce(file_name, '')), '[.]([a-z0-9]+)$', 1))
+            OR starts_with(lower(coalesce(content_type, '')), $media))),
+    assets AS (SELECT attachment AS asset FROM attached UNION SELECT parent FROM attached),
+    windows AS (
+        SELECT src_asset_ref AS asset FROM asset_asset_edges
+        WHERE relation_type = 'chunk_of' AND dst_asset_ref IN (SELECT asset FROM assets))
+    SELECT chunk_id FROM chunks WHERE asset_id IN (SELECT asset FROM assets UNION SELECT asset FROM windows)
+"""
+
+
+def passages(connection: duckdb.DuckDBPyConnection, attachment: Attachment) -> frozenset[str]:
+    """The ids of the passages; NOWHERE if there are none."""
+    form = _FORMS[attachment]
+    values = {"suffixes": form.suffixes.split(), "media": form.media}
+    return frozenset(row[0] for row in connection.execute(_PASSAGES, values).fetchall()) or NOWHERE
