@@ -418,7 +418,7 @@ class Archive:
         context = read_question(
             question, self.settings, self._vectors, connection, self._counted(connection), self._questions.embed,
             filters, infer=infer or functools.partial(intent_model.infer, settings=self.settings), follows=follows,
-            people=named, wordings=wordings.wordings(persons), limit=limit,
+            people=named, wordings=wordings.wordings(persons), languages=self._questions.means.keys(), limit=limit,
         )  # fmt: skip
         context.passage_count = self.generation.manifest["counts"]["chunks"]
         context.redact = functools.partial(redact_question, settings=self.settings)

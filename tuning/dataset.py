@@ -117,6 +117,6 @@ class Nearness:
         left = [place for place in places if (id(one), place) not in self._near]
         if left:
             texts = [one.candidates[place].embedded_text for place in left]
-            found = question_vectors.compare(self._model, one.means, one.asked, one.meaning, texts)
+            found, _ = question_vectors.compare(self._model, one.means, one.asked, one.meaning, texts)
             self._near |= {(id(one), place): near for place, near in zip(left, found, strict=True)}
         return features.with_meaning(one.rows, places, np.array([self._near[id(one), place] for place in places]))

@@ -184,16 +184,11 @@ def _giving_values(ranked: Sequence[RankedCandidate], question: SentenceScorer) 
 
 def _first_giving(ranked: Sequence[RankedCandidate], question: SentenceScorer) -> list[RankedCandidate]:
     """The candidates, the second before the first where that gives no value and the second, of its matter, does."""
-    first, *others = ranked
-    if others and not question.given(first.candidate.text) and _completes(others[0], first, question):
-        return [others[0], first, *others[1:]]
-    return list(ranked)
-
-
-def _completes(second: RankedCandidate, first: RankedCandidate, question: SentenceScorer) -> bool:
-    """Whether the second candidate gives a value that is asked for, in the matter of the first."""
+    first, second = ranked[0], ranked[min(1, len(ranked) - 1)]
     is_same = superseded.same_matter(second.candidate.unit.hit, first.candidate.unit.hit)
-    return is_same and bool(question.given(second.candidate.text))
+    if is_same and question.given(second.candidate.text) and not question.given(first.candidate.text):
+        return [second, first, *ranked[2:]]
+    return list(ranked)
 
 
 def _near(ranked: Sequence[RankedCandidate], gap: float) -> list[RankedCandidate]:
@@ -233,7 +228,7 @@ def _mark_superseded(
     for excerpt in excerpts:
         own = next((option for option in ranked if option.candidate.unit.hit is excerpt.unit.hit), None)
         later = superseded.superseding(own, ranked, value_types) if own else None
-        if own and later and superseded.contradicts(later.candidate, own.candidate, value_types):
+        if own and later and superseded.replaces(later, own, value_types):
             excerpt = replace(excerpt, superseded=shown.get(id(later.candidate.unit.hit)))
         marked.append(excerpt)
     return marked
@@ -326,8 +321,9 @@ def answering_span(core: Sequence[QuotableSpan], question: SentenceScorer) -> Qu
 
 
 def telling_spans(core: Sequence[QuotableSpan]) -> Sequence[QuotableSpan]:
-    """The spans but for the turns of a chat that ask; all where each asks."""
-    return [span for span in core if not (span.hit.messages and is_question(span.text, chat=True))] or core
+    """The spans but for headings and the turns of a chat that ask; all where there is no other."""
+    telling = [span for span in core if not (span.hit.messages and is_question(span.text, chat=True))]
+    return [span for span in telling if not span.text.startswith(("# ", "## ", "### "))] or telling or core
 
 
 def _burst(units: Sequence[QuotableSpan], ids: set[int]) -> list[QuotableSpan]:

@@ -18,9 +18,9 @@ from relrag_query.answering.excerpts import (
     spans_of,
     telling_spans,
 )
-from relrag_query.answering.features import SentenceScorer, column, tokens_of
+from relrag_query.answering.features import SentenceScorer, tokens_of
 from relrag_query.answering.ranker import RankedCandidate, Ranking
-from relrag_query.answering.sentences import QuotableSpan, bullets, is_row
+from relrag_query.answering.sentences import QuotableSpan, bullets, is_row, table_rows
 from relrag_query.retrieval.term_coverage import term_coverage
 
 MAX_ITEMS = 10
@@ -52,12 +52,8 @@ def choose_items(ranking: Ranking, candidates: Sequence[Candidate], question: Se
 def _about_the_matter(ranked: Sequence[RankedCandidate]) -> list[RankedCandidate]:
     """The candidates that come near the first, by their score and by how much of the question they hold."""
     near = [option for option in ranked if option.score >= ranked[0].score - _MAX_SCORE_GAP]
-    least = _MIN_SHARE * max(map(_coverage, near))
-    return [option for option in near if _coverage(option) >= least]
-
-
-def _coverage(option: RankedCandidate) -> float:
-    return max(float(option.row[column(name)]) for name in ("described_coverage", "near_coverage"))
+    least = _MIN_SHARE * max(option.coverage for option in near)
+    return [option for option in near if option.coverage >= least]
 
 
 def _by_record(ranked: Sequence[RankedCandidate]) -> Iterator[list[RankedCandidate]]:
@@ -95,15 +91,13 @@ def _items(option: RankedCandidate, candidates: Sequence[Candidate], question: S
 
 
 def _rows(candidate: Candidate, candidates: Sequence[Candidate], question: SentenceScorer) -> list[QuotableSpan]:
-    """The rows of its table that hold as much of the question as any, with the names of table and columns.
-
-    These are all rows where only those names hold it, or nothing does.
-    """
+    """The rows of its table that hold as much of the question as any, with the names of table and columns."""
     record = candidate.unit.asset_id
     rows = [other for other in candidates if other.unit.asset_id == record and is_row(other.unit.text)]
     shares = [term_coverage(question.terms, tokens_of(row).described) for row in rows]
     least = _MIN_SHARE_OF_ROW * max(shares)
-    return [row.unit for row, share in zip(rows, shares, strict=True) if share >= least]
+    fitting = [row.unit for row, share in zip(rows, shares, strict=True) if share >= least]
+    return [replace(row, text=text) for row in fitting for text in table_rows(row.text) or [row.text]]
 
 
 def _item(unit: QuotableSpan, text: str, share: float) -> Excerpt:

@@ -25,10 +25,7 @@ from relrag_query.answering.candidates import Candidate
 from relrag_query.retrieval.context import QueryContext
 
 BY_SCORE, BY_SEARCH = 6, 2
-"""passages whose sentences are compared by meaning: the best by the first score, and the first of the others by search.
-Of 144 questions over three archives by people who had not seen the code, the right sentence is then among the first
-three for 51 %; with the best eight by score and one sentence of each, as before, for 47 %; with all sentences of all
-passages for 48 %"""
+"""passages whose sentences are compared by meaning: the best by the first score, and the first others by search"""
 SENTENCES = 2
 """candidates of each passage that are compared; each takes some milliseconds"""
 LISTED = 24
@@ -98,6 +95,13 @@ class RankedCandidate:
     """of all that were ranked, together 1"""
     row: Vectors
     """its features"""
+    vector: Vectors | None = None
+    """what it means, centred, of length 1; None by words alone"""
+
+    @property
+    def coverage(self) -> float:
+        """The share of the question that it holds, with its sender and subject or with what stands around it."""
+        return max(float(self.row[features.column(name)]) for name in ("described_coverage", "near_coverage"))
 
 
 @dataclass(frozen=True)
@@ -136,12 +140,12 @@ def rank(
     rows = features.feature_rows(candidates, context)
     scores = model.first.score(rows)
     best = compared_candidates(candidates, scores, each=each)
+    compared, vectors = [candidates[position] for position in best], None
     if context.similarities is not None:
-        texts = [candidates[position].embedded_text for position in best]
-        rows = features.with_meaning(rows, best, context.similarities(texts))
-    compared = [candidates[position] for position in best]
-    by_passage = order(compared, rows[best], model.second)
-    ranked = order(compared, rows[best], model.second, each=True) if each else by_passage
+        similarities, vectors = context.similarities([candidate.embedded_text for candidate in compared])
+        rows = features.with_meaning(rows, best, similarities)
+    by_passage = order(compared, rows[best], model.second, vectors)
+    ranked = order(compared, rows[best], model.second, vectors, each=True) if each else by_passage
     confident = confidence_features(by_passage, model.second, absent_terms)
     probability = float(model.confidence.probability(confident[None])[0])
     return Ranking(ranked, by_passage, probability, probability >= model.strong, probability >= model.close)
@@ -161,19 +165,19 @@ def compared_candidates(candidates: Sequence[Candidate], scores: Vectors, *, eac
 
 
 def order(
-    candidates: Sequence[Candidate], rows: Vectors, second: Regression, *, each: bool = False
+    parts: Sequence[Candidate], rows: Vectors, second: Regression, vectors: Vectors | None = None, *, each: bool = False
 ) -> list[RankedCandidate]:
     """The best candidate of each passage by the second score, best first; with `each`, all candidates."""
-    hits = [candidate.unit.hit for candidate in candidates]
+    hits = [candidate.unit.hit for candidate in parts]
     bonuses = [MATTER_BONUS * hit.of_matter - BULK_PENALTY * hit.is_bulk for hit in hits]
     scores = second.score(rows) + np.asarray(bonuses, np.float32)
     best: dict[int, int] = {}
     for position in np.argsort(-scores, kind="stable").tolist():
-        best.setdefault(position if each else id(candidates[position].unit.hit), position)
+        best.setdefault(position if each else id(parts[position].unit.hit), position)
     positions = list(best.values())
     shares = softmax(scores[positions])
     return [
-        RankedCandidate(candidates[at], float(scores[at]), float(share), rows[at])
+        RankedCandidate(parts[at], float(scores[at]), float(share), rows[at], None if vectors is None else vectors[at])
         for at, share in zip(positions, shares, strict=True)
     ]
 

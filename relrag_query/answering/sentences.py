@@ -121,6 +121,13 @@ def is_row(text: str) -> bool:
     return _ROW.match(text) is not None or text.startswith("|")
 
 
+def table_rows(text: str) -> list[str]:
+    """The rows of a table in Markdown, each value with the name of its column; none of any other text."""
+    lines = _RULE.sub("", text).split("\n") if text.startswith("|") else [""]
+    names, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    return ["; ".join(map(": ".join, zip(names, row, strict=False))) for row in rows if any(row)]
+
+
 def bullets(text: str) -> list[str]:
     """The items of a text that lists some, without their marks; none where fewer than two lines have one.
 

@@ -2,7 +2,7 @@
 
 No words such as `changed` are looked for: people mostly just write the new value. A later candidate supersedes an
 earlier one where both are of one matter and give different values of one type, of those asked for if any are. They are
-of one matter if they are of one conversation, file or sender, or if the later one holds as much of the question.
+of one matter if they mean nearly the same; by words alone if they are of one conversation, file or sender.
 """
 
 from __future__ import annotations
@@ -15,20 +15,18 @@ from dataclasses import replace
 from relrag_pipelines.languages import languages
 from relrag_pipelines.text.values import ValueType, values_in
 from relrag_query.answering.candidates import Candidate
-from relrag_query.answering.features import VALUE_TYPES, SentenceScorer, column
+from relrag_query.answering.features import VALUE_TYPES, SentenceScorer
 from relrag_query.answering.ranker import RankedCandidate
 from relrag_query.answering.sentences import OF_OTHERS, QuotableSpan, is_question, split
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.question import Question
 
 _MAX_SCORE_GAP = 3.0
-"""by which the later candidate's score is below that of the earlier one at most. Of 49 questions about what holds now,
-over archives that people invented without the code, the old value came first for 21 without this and for 9 with it; it
-put the right candidate first for 50 of all 144 questions, not for 42"""
-_COVERAGE_LOSS = 0.05
-"""share of the question by which the later candidate may hold less than the earlier one, if nothing else joins them"""
-_MIN_COVERAGE = 0.2
-"""share of the question that it holds at least; with less, 55 of 142 first excerpts are right, not 56"""
+"""by which the later candidate's score is below that of the earlier one at most"""
+_MIN_LIKENESS = 0.45
+"""cosine of two candidates that are of one matter"""
+_MIN_COVERAGE = 0.3
+"""share of the question that both hold, if one is said to be no longer right"""
 _WITHOUT_VALUE = frozenset({"where", "who", "why"})
 """what a question asks for that no value answers"""
 _VERSION = re.compile(r"(?<![^\W_])v(?:er(?:sion|ze)?)?[ ._-]?\d{1,2}(?![^\W_])|\(\d{1,2}\)|\d+", re.IGNORECASE)
@@ -96,22 +94,28 @@ def _supersedes(later: RankedCandidate, earlier: RankedCandidate, types: frozens
         and is_later(new.unit, old.unit)
         and new.unit.hit.of_matter >= old.unit.hit.of_matter
         and not is_question(new.text, chat=bool(new.unit.hit.messages))
-        and (same_matter(new.unit.hit, old.unit.hit) or _coverage(later) >= _least_coverage(earlier))
         and gives_other_value(new, old, types)
+        and _means_same(later, earlier, types)
     )
 
 
-def _least_coverage(earlier: RankedCandidate) -> float:
-    """The share of the question that a later candidate holds at least, where nothing else joins it to the earlier one.
+def _means_same(later: RankedCandidate, earlier: RankedCandidate, types: frozenset[ValueType]) -> bool:
+    """Whether two candidates are of one matter: by what they mean, or where that is not known by their records."""
+    if _names_other(later.candidate, earlier.candidate, types):
+        return False
+    if later.vector is not None and earlier.vector is not None:
+        return float(later.vector @ earlier.vector) >= _MIN_LIKENESS
+    return same_matter(later.candidate.unit.hit, earlier.candidate.unit.hit)
 
-    Where neither holds any, as in another language, they need not be of one matter.
-    """
-    return max(_MIN_COVERAGE, _coverage(earlier) - _COVERAGE_LOSS)
+
+def _names_other(new: Candidate, old: Candidate, types: frozenset[ValueType]) -> bool:
+    """Whether two candidates name quarters or products by codes, none that is in both, and no number is asked for."""
+    own, others = ({value.normal for value in values_in(each.text) if _is_code(value.normal)} for each in (new, old))
+    return "number" not in types and bool(types and own and others) and own.isdisjoint(others)
 
 
-def _coverage(option: RankedCandidate) -> float:
-    """The share of the question that a candidate holds, with its sender and subject or with what stands around it."""
-    return max(float(option.row[column(name)]) for name in ("described_coverage", "near_coverage"))
+def _is_code(normal: str) -> bool:
+    return len(normal) < 5 and normal.isalnum() and not (normal.isdigit() or normal.isalpha())
 
 
 def is_later(new: QuotableSpan, old: QuotableSpan) -> bool:
@@ -141,11 +145,14 @@ def name_stem(name: str) -> str:
 
 
 def gives_other_value(new: Candidate, old: Candidate, types: frozenset[ValueType]) -> bool:
-    """Whether the new candidate gives a value of a type, of those `types` if any are, that the old one gives otherwise.
-
-    The new one may repeat the old value: `from 850 to 920 euros`.
-    """
+    """Whether the new candidate gives another value, beside the old one or not, of a type that both give."""
     return any(not new_values <= old_values for new_values, old_values in _values_of_shared_types(new, old, types))
+
+
+def replaces(later: RankedCandidate, earlier: RankedCandidate, types: frozenset[ValueType]) -> bool:
+    """Whether the earlier one of two candidates of one matter is no longer right: both answer, and they contradict."""
+    is_about = all(option.coverage >= _MIN_COVERAGE for option in (later, earlier))
+    return is_about and contradicts(later.candidate, earlier.candidate, types)
 
 
 def contradicts(new: Candidate, old: Candidate, types: frozenset[ValueType]) -> bool:

@@ -63,8 +63,8 @@ class QueryContext:
     """the question's dense vector; None: search by words only"""
     embedded_text: str = ""
     """the redacted text that this is the vector of"""
-    similarities: Callable[[Sequence[str]], Vectors] | None = None
-    """similarity of texts to the question, one row per text (`QuestionVectors.similarities`); None without vectors"""
+    similarities: Callable[[Sequence[str]], tuple[Vectors, Vectors]] | None = None
+    """similarity of texts to the question, and their vectors (`QuestionVectors.similarities`); None by words alone"""
     lexical_reason: str = ""
     """why the search is by words only"""
     rank: Rank | None = None

@@ -82,13 +82,14 @@ def read_question(
     follows: Sequence[str] = (),
     people: PeopleInQuestion,
     wordings: Callable[[str], Collection[str]] = lambda word: (),
+    languages: Collection[str] = (),
     limit: int,
 ) -> QueryContext:
     """The question with its words, time, intents and vector, within the limits that are given.
 
     A question that `follows` others means their time and channel where it names none, and their words beside its own.
-    `people` are the people whom it names; `wordings` gives how else a word of it may be put. `embed` gives the
-    vector of a redacted question, or why it has none.
+    `people` are the people whom it names; `wordings` gives how else a word of it may be put; `languages` are those of
+    the archive, as far as they are known. `embed` gives the vector of a redacted question, or why it has none.
     `infer` gives its intents as a language model reads them.
     Raises ArchiveError where a kind is unknown or the limits leave nothing, SettingsError where a source is unknown,
     WhenError where a date is none.
@@ -102,7 +103,8 @@ def read_question(
     intents = inferred or classify_query_intent(questions[0], people.named, assets)
     times, topics, latest = _times(questions, intents, where, zone, connection)
     redacted = [redact_question(topic, settings) for topic in topics]
-    terms = _terms(topics, redacted, times, frequencies)
+    spoken = [question_language(text, languages) for text in questions]
+    terms = _terms(topics, redacted, times, spoken, frequencies)
     worded = spellings_in_use([term for term in terms if not term.light], wordings, store, connection)
     terms = respell(terms, worded)
     near = spellings(terms, frequencies, store, connection)
@@ -114,7 +116,7 @@ def read_question(
             text=questions[0], redacted=whole, terms=translate(respell(terms, near), foreign),
             time=next(filter(None, times), None), latest=latest, channels=_channels(questions, intents),
             listed=listed_types(questions[0]), values=asked_values(questions[0]), intents=intents, assets=assets,
-            people=people, form=question_form(questions[0]), language=question_language(questions[0]),
+            people=people, form=question_form(questions[0], spoken[0]), language=spoken[0],
         ),
         redacted_text=redacted[0],
         search_text="\n".join(dict.fromkeys([*topics, *redacted, *itertools.chain(*worded.values(), *near.values())])),
@@ -214,12 +216,16 @@ def _channels(questions: Sequence[str], intents: Sequence[QueryIntent]) -> froze
 
 
 def _terms(
-    topics: Sequence[str], redacted: Sequence[str], times: Sequence[TimeRange | None], frequencies: Frequencies
+    topics: Sequence[str],
+    redacted: Sequence[str],
+    times: Sequence[TimeRange | None],
+    languages: Sequence[str],
+    frequencies: Frequencies,
 ) -> list[Term]:
     """The words of the question, then further words of earlier ones, each weighted half as much as the next."""
     phrases = [when.phrase if when and not when.relative else "" for when in times]
     first, *earlier = [
-        query_terms(*parts) for parts in zip(topics, repeat(frequencies), redacted, phrases, strict=False)
+        query_terms(*parts) for parts in zip(topics, repeat(frequencies), redacted, phrases, languages, strict=False)
     ]
     tokens = {token for term in first for token in term.tokens}
     terms = list(first)

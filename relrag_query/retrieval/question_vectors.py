@@ -62,10 +62,10 @@ class QuestionVectors:
             embedder = self._embedder
         return embedder.query(text)
 
-    def similarities(self, question: str, meaning: Vectors, texts: Sequence[str]) -> Vectors:
-        """Similarity of texts to a redacted question, whose vector is `meaning`; only e5 supports this.
+    def similarities(self, question: str, meaning: Vectors, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
+        """Similarity of texts to a redacted question, whose vector is `meaning`, and their own; only e5 supports this.
 
-        One row per text: the cosine, then the values of `late_interaction.likeness`.
+        One row per text: the cosine, then the values of `late_interaction.likeness`; and one vector, centred.
         """
         with self._once:
             model = cast(E5, self._embedder)
@@ -81,8 +81,8 @@ class QuestionVectors:
         return embedders.load(self._query_settings or self._settings)
 
 
-def compare(model: E5, means: Means, question: str, meaning: Vectors, texts: Sequence[str]) -> Vectors:
+def compare(model: E5, means: Means, query: str, meaning: Vectors, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
     """The values of `QuestionVectors.similarities` for passages with these means."""
-    vectors, by_token = model.compare(to_entity_type(question), [to_entity_type(text) for text in texts])
-    rows: Vectors = np.c_[centring.centre(vectors, means) @ meaning, by_token]
-    return rows
+    vectors, by_token = model.compare(to_entity_type(query), [to_entity_type(text) for text in texts])
+    centred = centring.centre(vectors, means)
+    return np.c_[centred @ meaning, by_token], centred

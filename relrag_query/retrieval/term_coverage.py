@@ -108,13 +108,15 @@ class _QueryWord:
     is_time: bool = False
 
 
-def query_terms(question: str, frequencies: Frequencies, redacted: str | None = None, phrase: str = "") -> list[Term]:
-    """The searchable words of a question, each once.
+def query_terms(
+    question: str, frequencies: Frequencies, redacted: str | None = None, phrase: str = "", language: str = ""
+) -> list[Term]:
+    """The searchable words of a question, each once; `language` is its ISO 639-1 code, where it is known.
 
     `redacted` is the question with pseudonyms in place of personal data: a replaced value matches both forms. Words of
     `phrase`, the time phrase, weigh nothing if others are left, since the time of a passage is compared instead.
     """
-    words = _words(question, phrase)
+    words = _words(question, phrase, language)
     if redacted and redacted != question:
         words = _with_pseudonyms(words, question, redacted)
     timed = any(not (query_word.light or query_word.is_time) for query_word in words.values())
@@ -155,12 +157,12 @@ def _searched_confidences(piece: str, question_tokens: Collection[str]) -> dict[
     return {token: confidences[token] for token in confidences if token in question_tokens or token[0] == "+"}
 
 
-def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
+def _words(question: str, phrase: str, language: str) -> dict[frozenset[str], _QueryWord]:
     """The searchable words, by their tokens."""
     question = join_numbers(unicodedata.normalize("NFC", question))
     question_tokens = set(query_tokens(question).split())
     start = question.find(phrase) if phrase else -1
-    asking = _asking_spans(question)
+    asking = _asking_spans(question, language)
     words: dict[frozenset[str], _QueryWord] = {}
     open_end = False
     for match in re.finditer(r"\S+", question):
@@ -187,9 +189,9 @@ def _is_within(start: int, piece: str, spans: Sequence[tuple[int, int]]) -> bool
     return any(first <= start and end <= last for first, last in spans)
 
 
-def _asking_spans(question: str) -> list[tuple[int, int]]:
+def _asking_spans(question: str, language: str) -> list[tuple[int, int]]:
     """Where a question says that it asks for a list or for the course of a matter."""
-    plain, form = bare(question), form_phrases(question_language(question))
+    plain, form = bare(question), form_phrases(language or question_language(question))
     return [match.span() for pattern in (form.list, form.summary) for match in pattern.finditer(plain)]
 
 

@@ -161,9 +161,9 @@ def asked_values(query: str) -> frozenset[str]:
     return frozenset(name for name, pattern in patterns.items() if pattern.search(plain))
 
 
-def question_form(query: str) -> Form:
-    """Whether a question asks for all of something, or for the course of a matter; empty for any other."""
-    plain, patterns = bare(query), form_phrases(question_language(query))
+def question_form(query: str, language: str = "") -> Form:
+    """Whether a question, of a language if it is known, asks for all of something or for the course of a matter."""
+    plain, patterns = bare(query), form_phrases(language or question_language(query))
     if patterns.summary.search(plain) and asked_values(query) <= {"yes"}:
         return "summary"
     return "list" if patterns.list.search(plain) else ""

@@ -31,6 +31,16 @@ NOTES = """Decisions of the board
 - Hugo replaces the compressor.
 - Opening is on Wednesday."""
 
+ALLERGENS = """Allergens of products
+
+| product | gluten | eggs |
+|---|---|---|
+| baguette | yes | no |
+| almond tart | no | yes |"""
+SHOPS = """# Second workshop?
+
+Places seen: Bouzas, Cangas and Moaña."""
+
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
@@ -40,6 +50,10 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
                file_name="suppliers.csv", subject="suppliers", date_quality="day"),
         record("document:board", NOTES, "2025-04-15T00:00:00Z", source="docs", rag_source_type="documentation",
                file_name="board.md", subject="Board meeting", date_quality="day"),
+        record("document:allergens", ALLERGENS, "2025-02-05T10:00:00Z", source="docs", rag_source_type="documentation",
+               file_name="allergens.md", subject="Allergens", date_quality="day"),
+        record("document:shops", SHOPS, "2025-02-07T10:00:00Z", source="docs", rag_source_type="documentation",
+               file_name="shops.md", subject="Second workshop", date_quality="day"),
         record("gmail:i1", "Hello Claire,\n\nPlease find the invoice for twelve tyres, 412 euros.",
                "2025-01-14T08:00:00Z", from_="Delmas <a@x.example>", thread_id="i1", subject="Tyres", **MAIL),
         record("gmail:i2", "Dear Claire,\n\nthis is the invoice for eight brakes, 298 euros.", "2025-03-18T08:00:00Z",
@@ -68,6 +82,18 @@ def test_the_rows_of_a_table_are_items_on_a_line_each(archive: Archive) -> None:
     ]
     lines = render.answer_text(answer, ZoneInfo("UTC")).splitlines()
     assert lines[1].startswith("- 2025-01-05, suppliers: supplier: Oukil Parts; goods: brakes") and lines[3] == ""
+
+
+def test_the_rows_of_a_table_in_markdown_are_items_with_the_names_of_its_columns(archive: Archive) -> None:
+    assert [quote.text for quote in archive.ask("Which products hold eggs?").quotes] == [
+        "product: baguette; gluten: yes; eggs: no",
+        "product: almond tart; gluten: no; eggs: yes",
+    ]
+
+
+def test_a_heading_is_no_item(archive: Archive) -> None:
+    (quote,) = archive.ask("Which places for a second workshop?").quotes
+    assert quote.text == "Places seen: Bouzas, Cangas and Moaña."
 
 
 def test_of_a_table_only_the_rows_that_fit_are_items(archive: Archive) -> None:
