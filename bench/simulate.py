@@ -27,6 +27,8 @@ from bench.measurement import aligned
 RESULTS = ROOT / "bench" / "growth.json"
 _SCALED_UNITS = frozenset({"s", "ms"})
 """units of figures that depend on how fast the machine is"""
+_RATES = frozenset({"records/s", "%"})
+"""units of figures that do not grow with the archive"""
 Size = Mapping[str, Any]
 """of one archive: `records`, and `rows`, the figures by name"""
 
@@ -41,7 +43,7 @@ def measure(scale: float) -> Size:
     rows = {
         f"{figure.what}, {figure.unit}": figure.ours / (machine.factor if figure.unit in _SCALED_UNITS else 1)
         for figure in figures
-        if figure.other is None
+        if figure.other is None and figure.unit not in _RATES
     }
     named = {
         name.replace(f"{details['counts']['records']:,} records", "all records"): row for name, row in rows.items()
@@ -87,7 +89,10 @@ def main(arguments: Sequence[str]) -> int:
         sizes = sorted([*sizes, measured], key=lambda size: size["records"])
         RESULTS.write_text(json.dumps({**report.machine(), "sizes": sizes}, indent=1) + "\n")
     if options.foretell or options.without_largest:
-        _print_forecast(_load(), options.foretell, without_largest=options.without_largest)
+        sizes = _load()
+        if len(sizes) < 2 + options.without_largest:
+            parser.error(f"{len(sizes)} sizes are measured, too few; first run `python -m bench.simulate 0.03 0.1 0.3`")
+        _print_forecast(sizes, options.foretell, without_largest=options.without_largest)
     return 0
 
 

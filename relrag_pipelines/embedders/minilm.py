@@ -37,7 +37,6 @@ _VOCABULARY = Path(__file__).with_name("minilm_vocab.txt")
 _VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 _TOKENS_PER_SECOND = 6_000.0
 """of two shared cores, rounded down"""
-"""each takes up to 90 MB while it works"""
 
 
 def model(settings: Settings) -> ModelInfo:

@@ -44,8 +44,10 @@ WORDS = (
 """every such address without one of `@([{&` contains one of these, in lower case"""
 _DOT_WORDS = tuple(_words("dot"))
 _FULL_STOP = "[.\u2024\u3002\uff0e\uff61]"
-_DOT_SIGN = re.compile(rf"{_FULL_STOP}\S|\W{_FULL_STOP}|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
-"""a dot that ends no sentence, also in its wide forms, or a mark that may hide one"""
+_HIDING = "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\u20e3\ufe00-\ufe0f\ufeff\uff01-\uff5e]"
+"""invisible marks, and wide letters, which may write the word for a dot"""
+_DOT_SIGN = re.compile(rf"{_FULL_STOP}\S|\W{_FULL_STOP}|{_HIDING}")
+"""a dot that ends no sentence, also in its wide forms, or a character that may hide one"""
 APART = ("@ ", " @", "@&", ";@", "@\t", "\t@", "@\xa0", "\xa0@", "@@", "<@")
 """or one of these"""
 _BLANK = r"(?:[ \t\xa0]|&nbsp;)"

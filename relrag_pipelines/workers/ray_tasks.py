@@ -76,7 +76,7 @@ class Cluster:
         if importlib.util.find_spec("ray") is None:
             raise ClusterError('executor = "ray" needs Ray; install it by: pip install "relrag[ray]"')
         self._home, self._store, self._address = home, store, address
-        self._started = False
+        self._started = self._has_folder = False
         if address:
             _require_protection(address)
 
@@ -105,14 +105,13 @@ class Cluster:
 
     def stop(self) -> None:
         """Ends the cluster that was started here and empties its folder, or leaves the one that was joined."""
-        if not self._started:
-            return
-        import ray
+        if self._started or self._has_folder:
+            import ray
 
-        ray.shutdown()
-        self._started = False
-        if not self._address:
+            ray.shutdown()
+        if self._has_folder:
             sweep(self._home)
+        self._started = self._has_folder = False
 
     def _start(self) -> None:
         if self._started:
@@ -126,6 +125,7 @@ class Cluster:
             _connect(address=self._address)
         else:
             os.environ.setdefault(_TOKENS[0], secrets.token_hex(32))
+            self._has_folder = True
             _connect(
                 address="local",
                 include_dashboard=False,
@@ -317,18 +317,19 @@ def _own_error(error: Any) -> SafeError:
 def compute(store: KeyStore, function: bytes, item: bytes) -> bytes:
     """In a worker: the function's result for the item, or its error, all of them encrypted.
 
-    Raises KeysError where the worker does not reach the keys, ClusterError where they are others or the node is open.
+    Raises KeysError where the worker does not reach the keys, ClusterError where the node is open.
     """
     _begin()
-    call = _function(store, function)
-    argument = _open(_keys(store), item)
-    answer: tuple[bool, object]
+    keys = _keys(store)
     try:
         with fault_report.during("a task of Ray"):
-            answer = True, call(argument)
-    except Exception as error:  # noqa: BLE001  raised again where the sync runs
-        answer = False, _portable(error)
-    return _keys(store).seal_bytes(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL), _SEALED_FOR)
+            result = _function(store, function)(_open(keys, item))
+            answer = pickle.dumps((True, result), pickle.HIGHEST_PROTOCOL)
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # noqa: BLE001  a panic of a library in Rust quotes what it read
+        answer = pickle.dumps((False, _portable(error)), pickle.HIGHEST_PROTOCOL)
+    return keys.seal_bytes(answer, _SEALED_FOR)
 
 
 @functools.cache
@@ -364,8 +365,10 @@ def _open(keys: Keys, sealed: bytes) -> Any:
     return pickle.loads(plain)  # noqa: S301
 
 
-def _portable(error: Exception) -> Exception:
-    """The error without what it came from; where it cannot be pickled, one that names its type."""
+def _portable(error: BaseException) -> Exception:
+    """The error without what it came from; for a panic, or where it cannot be pickled, one that names its type."""
+    if not isinstance(error, Exception):
+        return RuntimeError(type(error).__name__)
     error.__traceback__ = error.__context__ = error.__cause__ = None
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  made right here

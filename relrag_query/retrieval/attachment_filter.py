@@ -19,30 +19,42 @@ NOWHERE = frozenset({"00000000-0000-0000-0000-000000000000"})
 class _Form(NamedTuple):
     suffixes: str
     """ends of file names, separated by blanks"""
-    media: str = ""
-    """how media types begin (RFC 6838)"""
+    media: str
+    """pattern of how media types begin (RFC 6838)"""
 
 
+_OFFICE = r"vnd\.(openxmlformats-officedocument\.|oasis\.opendocument\.)"
 _FORMS: Mapping[Attachment, _Form] = {
-    "any": _Form("", "any"),
+    "any": _Form("", ""),
     "pdf": _Form("pdf", "application/pdf"),
     "image": _Form("jpg jpeg png gif webp heic heif tif tiff bmp svg avif", "image/"),
     "audio": _Form("opus ogg oga mp3 m4a aac wav flac amr wma", "audio/"),
     "video": _Form("mp4 mov m4v avi mkv webm 3gp", "video/"),
-    "document": _Form("doc docx odt rtf txt md pages epub html htm", "application/msword"),
-    "spreadsheet": _Form("xls xlsx ods csv tsv numbers", "application/vnd.ms-excel"),
-    "presentation": _Form("ppt pptx odp key", "application/vnd.ms-powerpoint"),
+    "document": _Form(
+        "doc docx odt rtf txt md pages epub html htm",
+        rf"application/(msword|rtf|epub|{_OFFICE}(wordprocessing|text))|text/(plain|markdown|html|rtf)",
+    ),
+    "spreadsheet": _Form(
+        "xls xlsx ods csv tsv numbers", rf"application/(vnd\.ms-excel|{_OFFICE}spreadsheet)|text/(csv|tab-separated)"
+    ),
+    # .key is a private key as often as a presentation of Keynote
+    "presentation": _Form(
+        "ppt pptx odp", rf"application/(vnd\.ms-powerpoint|vnd\.apple\.keynote|x-iwork-keynote|{_OFFICE}presentation)"
+    ),
     "calendar": _Form("ics vcs", "text/calendar"),
-    "archive": _Form("zip 7z rar tar gz tgz bz2 xz", "application/zip"),
+    "archive": _Form("zip 7z rar tar gz tgz bz2 xz", r"application/(x-)?(zip|7z|rar|vnd\.rar|tar|gzip|bzip|xz)"),
 }
 _PASSAGES = """
-    WITH attached AS (
-        SELECT src_asset_ref AS attachment, dst_asset_ref AS parent
+    WITH files AS (
+        SELECT src_asset_ref AS attachment, dst_asset_ref AS parent, lower(coalesce(content_type, '')) AS media,
+            regexp_extract(lower(trim(coalesce(file_name, ''))), '[.]([a-z0-9]+)$', 1) AS suffix
         FROM asset_asset_edges JOIN records ON asset_id = src_asset_ref
-        WHERE relation_type = 'attachment_of' AND (
-            $media = 'any'
-            OR list_contains($suffixes, regexp_extract(lower(coalesce(file_name, '')), '[.]([a-z0-9]+)$', 1))
-            OR starts_with(lower(coalesce(content_type, '')), $media))),
+        WHERE relation_type = 'attachment_of'),
+    attached AS (
+        SELECT attachment, parent FROM files
+        -- a mailer's media type is often a guess, so it counts where the name says nothing
+        WHERE list_contains($suffixes, suffix)
+            OR (NOT list_contains($known, suffix) AND regexp_matches(media, $media))),
     assets AS (SELECT attachment AS asset FROM attached UNION SELECT parent FROM attached),
     windows AS (
         SELECT src_asset_ref AS asset FROM asset_asset_edges
@@ -54,5 +66,6 @@ _PASSAGES = """
 def passages(connection: duckdb.DuckDBPyConnection, attachment: Attachment) -> frozenset[str]:
     """The ids of the passages; NOWHERE if there are none."""
     form = _FORMS[attachment]
-    values = {"suffixes": form.suffixes.split(), "media": form.media}
+    known = [] if attachment == "any" else [suffix for other in _FORMS.values() for suffix in other.suffixes.split()]
+    values = {"suffixes": form.suffixes.split(), "known": known, "media": f"^({form.media})"}
     return frozenset(row[0] for row in connection.execute(_PASSAGES, values).fetchall()) or NOWHERE

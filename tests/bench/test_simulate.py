@@ -38,3 +38,12 @@ def test_the_largest_size_is_compared_with_its_forecast(
     assert simulate.main(["--without-largest"]) == 0
     (row,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("sync")]
     assert row.split()[2:] == ["110", "0.63", "100", "+10%"]
+
+
+def test_too_few_sizes_are_named_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(simulate, "RESULTS", tmp_path / "growth.json")
+    with pytest.raises(SystemExit):
+        simulate.main(["--foretell", "5000000"])
+    assert "0 sizes are measured, too few" in capsys.readouterr().err

@@ -93,7 +93,10 @@ def test_a_word_for_the_sign_without_a_domain_is_not_searched(text: str) -> None
     assert spelled_addresses.which_may_be_spelt([text, "jan at firma dot cz", "a\0b", text]) == [1]
 
 
-@pytest.mark.parametrize("text", ["jan at firma dot cz", "jan at firma．cz", "jan at firma . com", "JAN AT FIRMA。CZ"])
+@pytest.mark.parametrize(
+    "text",
+    ["jan at firma dot cz", "jan at gmail ｄｏｔ com", "jan at firma．cz", "jan at firma . com", "JAN AT FIRMA。CZ"],
+)
 def test_a_word_for_the_sign_with_a_domain_is_searched(text: str) -> None:
     assert spelled_addresses.may_be_spelt(text)
 

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from relrag_query.archive import Archive
+from relrag_query.retrieval import attachment_filter
 from relrag_query.retrieval.attachment_filter import TYPES, Attachment
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from tests import archive
@@ -95,6 +97,35 @@ def test_a_type_that_nothing_has_leaves_nothing(opened: Archive) -> None:
     assert texts(opened, "video") == ""
     assert not opened.ask("Is the kiln cold?", attachment="video").quotes
     assert opened.ask("Is the kiln cold?", attachment="any").quotes
+
+
+@pytest.mark.parametrize(
+    ("name", "media", "attachment"),
+    [
+        ("", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "document"),
+        ("", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "spreadsheet"),
+        ("", "application/vnd.oasis.opendocument.presentation", "presentation"),
+        ("", "text/csv; charset=utf-8", "spreadsheet"),
+        ("", "application/x-zip-compressed", "archive"),
+        ("Zprava .PDF ", "application/octet-stream", "pdf"),
+        ("id_rsa.key", "application/octet-stream", None),
+        ("talk.key", "application/vnd.apple.keynote", "presentation"),
+        ("offer.pdf", "text/plain", "pdf"),
+    ],
+)
+def test_a_name_tells_the_type_and_else_the_media_type(name: str, media: str, attachment: str | None) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE records AS SELECT 'a' AS asset_id, $name AS file_name, $media AS content_type",
+            {"name": name, "media": media},
+        )
+        connection.execute(
+            "CREATE TABLE asset_asset_edges AS SELECT 'a' AS src_asset_ref, 'b' AS dst_asset_ref, "
+            "'attachment_of' AS relation_type"
+        )
+        connection.execute("CREATE TABLE chunks AS SELECT 'c' AS chunk_id, 'a' AS asset_id")
+        types = [type_ for type_ in TYPES if attachment_filter.passages(connection, type_) == {"c"}]
+    assert types == ["any", *([attachment] if attachment else [])]
 
 
 def test_an_unknown_type_is_refused_by_name(opened: Archive) -> None:

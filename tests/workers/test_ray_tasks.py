@@ -194,8 +194,33 @@ def test_what_other_keys_sealed_is_not_unpickled(
     monkeypatch.setattr(ray_tasks, "_begin", lambda: None)
     other = KeyFile(tmp_path / "other.keys")
     other.create()
+    answer = ray_tasks.compute(other, sealed(store, len), sealed(store, PRIVATE))
     with pytest.raises(ClusterError, match="has other keys than this archive"):
-        ray_tasks.compute(other, sealed(store, len), sealed(store, PRIVATE))
+        ray_tasks._open(store.load(), answer)
+
+
+class Panic(BaseException):
+    """As libraries in Rust raise it: no Exception, with what they read in its message."""
+
+
+def panic(text: str) -> None:
+    raise Panic(text)
+
+
+def generator(text: str) -> object:
+    return (letter for letter in text)
+
+
+@pytest.mark.parametrize(("function", "name"), [(panic, "Panic"), (generator, "TypeError")])
+def test_no_error_leaves_a_task_unsealed(
+    store: KeyFile, monkeypatch: pytest.MonkeyPatch, function: Callable[[str], object], name: str
+) -> None:
+    monkeypatch.setattr(ray_tasks, "_begin", lambda: None)
+    answer = ray_tasks.compute(store, sealed(store, function), sealed(store, PRIVATE))
+    returned, error = ray_tasks._open(store.load(), answer)
+    assert not returned
+    assert PRIVATE not in str(error)
+    assert name in f"{type(error).__name__} {error}"
 
 
 def test_another_process_gets_no_address_of_alerts() -> None:
