@@ -12,7 +12,7 @@ from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
 from relrag_pipelines.assets.metadata import catalog_lineage, column_schema
 from relrag_pipelines.assets.source_assets import NIGHTLY
-from relrag_pipelines.publishing import publish
+from relrag_pipelines.publishing import lake_bucket, publish
 from relrag_pipelines.publishing.withholding_report import WithholdingReport
 from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stores import archive_tables, catalog, generation_damage, generations
@@ -123,6 +123,7 @@ def _published_generation(workspace: Workspace) -> dg.AssetsDefinition:
         with writing(workspace.home, "published_generation", _WAIT_SECONDS):
             generation, removed = publish.publish(workspace)
             figures = ask_golden_set(workspace)
+            lake_bucket.commit(workspace)  # what forgets is published before
         size = sum(file["bytes"] for file in generation.manifest["files"].values())
         return dg.MaterializeResult(
             metadata={

@@ -22,6 +22,7 @@ from relrag_pipelines.erasure import (
     person_removal,
     raw_items,
     rule_file,
+    shared_rules,
     sidecars,
 )
 from relrag_pipelines.erasure.record_selection import ErasureSelection, private_months, select
@@ -85,6 +86,7 @@ def undo(workspace: Workspace, number: int) -> ErasureRule:
     for source in lake.sources(home):
         _mark_unread(home, source)
     mirrored_items.release(workspace)
+    shared_rules.withdraw(home, removed, keys)
     remaining = [rule for rule in rules.rules if rule.number != number]
     rule_file.save(home, replace(rules, rules=remaining), keys)
     return removed

@@ -6,8 +6,20 @@ in it.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from relrag_pipelines.erasure import shared_rules
 from relrag_pipelines.stores.bucket_lake import BucketLake
 from relrag_pipelines.workspace import Workspace
+
+
+class Pulled(NamedTuple):
+    """What a home has taken over from another machine."""
+
+    files: int = 0
+    """of the lake, fetched"""
+    rules: int = 0
+    """of erasure, which `purge.resume` applies"""
 
 
 def _open(workspace: Workspace) -> BucketLake | None:
@@ -16,15 +28,19 @@ def _open(workspace: Workspace) -> BucketLake | None:
     return BucketLake(workspace.home, url, workspace.keys.id_fingerprint) if url else None
 
 
-def pull(workspace: Workspace) -> int:
-    """Takes over what another machine has committed; returns how many files it fetched."""
+def pull(workspace: Workspace) -> Pulled:
+    """Takes over what another machine has committed, and what it has forgotten; the caller then resumes the purge."""
     bucket = _open(workspace)
-    return bucket.pull() if bucket else 0
+    if bucket is None:
+        return Pulled()
+    files = bucket.pull()
+    return Pulled(files, shared_rules.take_over(workspace.home, workspace.keys))
 
 
 def commit(workspace: Workspace) -> None:
-    """Makes the lake of the home that of the bucket, and deletes all else there."""
+    """Makes the lake of the home, with its erasure rules, that of the bucket, and deletes all else there."""
     if bucket := _open(workspace):
+        shared_rules.share(workspace.home, workspace.keys)
         bucket.commit()
 
 

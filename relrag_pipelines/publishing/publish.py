@@ -204,7 +204,8 @@ def _changed_months(workspace: Workspace, info: Mapping[str, Any], base_info: Ma
 def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     """Checks the build and makes it the current generation; returns it and the numbers of the removed generations.
 
-    The lake goes into its bucket first, if it has one: LakeError or ObjectStoreError where that fails.
+    The lake goes into its bucket first, if it has one: LakeError or ObjectStoreError where that fails. What forgets
+    does not wait for a bucket: the old generation would stay. Its caller commits the lake afterwards.
     """
     folder = generations.build_folder(workspace.home)
     if not (folder / _INPUTS).exists():
@@ -216,15 +217,18 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     counts = validate_build(folder)
     deleted = catalog.count_removed(folder / CATALOG, _current_catalog(workspace))
     policy = redaction_policy.policy_hash(workspace)
-    lake_bucket.commit(workspace)  # before anybody reads what is made of it
-    failpoint("publish.seal", folder)
     former = generations.current_manifest(workspace.home)
     # a generation of an older schema cannot be compared: any of its records may have been deleted
     incomparable = (
         policy != former.get("policy", policy) or former.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
     )
-    (folder / _INPUTS).unlink()
     info, last_rule = build_info.read(folder), rule_file.load(workspace.home).last
+    # deleted and forgotten records, and text of another policy, must not stay in older generations or vectors
+    forget = bool(deleted) or incomparable or last_rule > former.get("forgotten", 0)
+    if not forget:
+        lake_bucket.commit(workspace)  # before anybody reads what is made of it
+    failpoint("publish.seal", folder)
+    (folder / _INPUTS).unlink()
     manifest = {
         "inputs": inputs_hash,
         "policy": policy,
@@ -237,8 +241,6 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     }
     if collection := vector_store.collection(folder / VECTORS):
         manifest["collection"] = collection.name
-    # deleted and forgotten records, and text of another policy, must not stay in older generations or vectors
-    forget = bool(deleted) or incomparable or last_rule > former.get("forgotten", 0)
     if forget:
         vector_pruning.prune_vectors(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
         graph_indexes.drop(workspace.home)  # each is rebuilt later from the remaining records

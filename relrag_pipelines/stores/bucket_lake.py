@@ -28,6 +28,9 @@ BASE = f"{FOLDER}/BUCKET.json"
 """in the home: the commit that the folder was made from"""
 MANIFEST = f"{FOLDER}/MANIFEST.json"
 """in the bucket"""
+RULES = f"{FOLDER}/forgetting"
+"""in the home: the erasure rules that the machines of a bucket share, each a file"""
+RULE_SUFFIX = ".sealed"
 _OLD = "is an older version"
 _PROBE = f"{FOLDER}/PROBE"
 """an object for a moment, which shows whether the server heeds conditions"""
@@ -277,11 +280,14 @@ def _unnamed(versions: Iterable[ObjectVersion], commit: Commit | None) -> list[O
 
 
 def _files(home: Path, *, lenient: bool = False) -> dict[str, StoredFile]:
-    """Path within lake/ -> file, for all that the manifests of the folder's tables describe, and these themselves.
+    """Path within lake/ -> file: what the manifests of the folder's tables describe, these themselves, and the rules.
 
     Raises LakeError where one cannot be read, unless `lenient` passes over it.
     """
-    files: dict[str, StoredFile] = {}
+    files = {
+        path.relative_to(home / FOLDER).as_posix(): StoredFile(file_hash(path), path.stat().st_size)
+        for path in (home / RULES).glob(f"*{RULE_SUFFIX}")
+    }
     for path in sorted((home / FOLDER).rglob("MANIFEST.json")):
         table = path.parent.relative_to(home / FOLDER)
         try:

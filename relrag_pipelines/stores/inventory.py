@@ -111,6 +111,11 @@ PARTS = (
     InventoryPart(r"private/MANIFEST\.json", "the hashes of these", "exports"),
     InventoryPart(rf"lake/records/[^/]+/{audit_mark.NAME}", "says that a redaction was not checked yet", "private"),
     InventoryPart(bucket_lake.BASE.replace(".", r"\."), "which commit of its bucket the lake was made from", "private"),
+    InventoryPart(
+        rf"{bucket_lake.RULES}/[0-9a-f]{{32}}\{bucket_lake.RULE_SUFFIX}",
+        "what was forgotten, for other machines, encrypted",
+        "private",
+    ),
     InventoryPart(rf"lake/({_TABLES})/[^/]+/{_MONTHS}", "the lake", "private"),
     InventoryPart(
         rf"lake/({_WHOLE})/({archive_tables.MANIFEST}|{archive_tables.FILE})", "tables of the whole archive", "private"

@@ -10,12 +10,14 @@ import pytest
 
 pytest.importorskip("moto", reason="moto is not installed: make setup")
 
-from relrag_pipelines.erasure import byte_search
-from relrag_pipelines.files import sealed_json
+from relrag_pipelines.erasure import byte_search, rule_file
+from relrag_pipelines.files import failpoints, sealed_json
+from relrag_pipelines.privacy import keys
+from relrag_pipelines.publishing import lake_bucket, publish
 from relrag_pipelines.stages import month_stages, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import generations, lake
-from relrag_pipelines.stores.object_store import ObjectStoreError
+from relrag_pipelines.stores.object_store import ObjectStore, ObjectStoreError
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import doctor as doctoring
 from relrag_query.cli.commands import forget as forgetting
@@ -27,6 +29,7 @@ from tests import archive, s3_server
 from tests.s3_server import Bucket, S3Server
 
 QUOTED = "The plumber quoted 7,980 for the boiler."
+FORGET = ForgetRequest(refs=["jsonl:notes:n1"])
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +63,11 @@ def hashes(home: Path) -> dict[str, str]:
     }
 
 
+def stored(bucket: Bucket) -> set[str]:
+    """The hashes in the names of the bucket's objects."""
+    return {key.rsplit("-", 2)[1] for key in bucket.object_keys() if not key.endswith("lake/MANIFEST.json")}
+
+
 def test_a_sync_with_a_bucket_makes_the_same_lake(
     tmp_path: Path, bucket: Bucket, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -75,8 +83,7 @@ def test_a_sync_with_a_bucket_makes_the_same_lake(
     assert hashes(home) == hashes(archive.home(other.parent))
     assert len(hashes(home)) > 10
     assert {path.name for path in (archive.home(other.parent) / "lake").rglob("*.json")} == {"MANIFEST.json"}
-    named = {key.rsplit("-", 2)[1] for key in bucket.object_keys() if "-" in key.removeprefix("archive/lake/")}
-    assert named == set(hashes(home).values())
+    assert stored(bucket) == set(hashes(home).values())
     before = bucket.versions(), archive.contents(home / "lake")
     assert commands.sync(config) == 0
     assert (bucket.versions(), archive.contents(home / "lake")) == before
@@ -118,6 +125,146 @@ def test_forgotten_text_leaves_the_bucket(tmp_path: Path, server: S3Server, caps
     assert after.hits == {"Remember to thank the plumber."}
     assert after.unreadable == []
     assert len(versioned.versions()) == len(versioned.object_keys())
+
+
+def holds(folder: Path) -> bool:
+    """Whether any file of a folder holds what the tests forget."""
+    return bool(byte_search.search(folder, [QUOTED]).holding)
+
+
+def answers(config: Path) -> bool:
+    """Whether a question is shown what the tests forget."""
+    with Archive.open(config) as opened:
+        return QUOTED in {hit.text for hit in opened.search("what did the plumber quote").hits}
+
+
+def test_what_one_machine_forgets_another_one_forgets_at_its_next_sync(
+    tmp_path: Path, server: S3Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    versioned = server.bucket(versioned=True)
+    first = make(tmp_path / "first", versioned)
+    assert commands.sync(first) == 0
+    second = archive.clone(first.parent, tmp_path / "second") / "relrag.toml"
+    assert forgetting.forget(FORGET, first, yes=True) == 0
+    assert answers(second)
+    archive.write_notes(second.parent, {"id": "n3", "text": "The sauna is hot.", "timestamp": "2024-03-01"})
+    capsys.readouterr()
+    assert commands.sync(second) == 0
+    assert "Forgotten on another machine, and now here too: 1 rule (`relrag forget --list`)." in capsys.readouterr().out
+    assert not answers(second)
+    assert not holds(archive.home(second.parent))
+    assert commands.sync(first) == 0
+    assert not holds(archive.home(first.parent))
+    assert not holds(versioned.download(tmp_path / "bucket"))
+    assert "Forgotten on another machine" not in capsys.readouterr().out
+    assert rule_file.load(archive.home(second.parent)) == rule_file.load(archive.home(first.parent))
+
+
+def test_a_rule_in_the_bucket_tells_nothing_without_the_keys(tmp_path: Path, bucket: Bucket) -> None:
+    config = make(tmp_path / "archive", bucket)
+    archive.sync(config)
+    assert forgetting.forget(ForgetRequest(person="Ota"), config, yes=True) == 0
+    (rule,) = rule_file.load(archive.home(config.parent)).rules
+    values = [*rule.names[0], *rule.ids, rule.at, "person"]
+    assert byte_search.search(archive.home(config.parent) / "private", values).hits == set(values)
+    (key,) = [key for key in bucket.object_keys() if "/forgetting/" in key]
+    assert not [value for value in values if value in key or value.encode() in bucket.get(key)]
+    assert verifying.verify(config) == 0
+
+
+def test_a_rule_of_other_keys_stops_a_sync_before_it_changes_anything(tmp_path: Path, bucket: Bucket) -> None:
+    first = make(tmp_path / "first", bucket)
+    archive.sync(first)
+    second = archive.clone(first.parent, tmp_path / "second") / "relrag.toml"
+    file = first.parent / "test.keys"
+    file.write_text(keys.to_text(keys.next_keys(keys.parse(file.read_text(), ""))))
+    assert commands.sync(first) == 0
+    assert forgetting.forget(FORGET, first, yes=True) == 0
+    before = bucket.versions()
+    for _ in range(2):
+        with pytest.raises(lake.LakeError, match="whose keys are not those of keys_file; copy its keys to here"):
+            commands.sync(second)
+    with pytest.raises(lake.LakeError, match="records were forgotten on another machine; `relrag sync` forgets them"):
+        lake_bucket.commit(archive.workspace(second))
+    assert bucket.versions() == before
+
+
+def test_a_withdrawn_rule_leaves_the_bucket(tmp_path: Path, bucket: Bucket) -> None:
+    config = make(tmp_path / "archive", bucket)
+    archive.sync(config)
+    assert forgetting.forget(FORGET, config, yes=True) == 0
+    assert forgetting.undo(1, config) == 0
+    assert commands.sync(config) == 0
+    assert answers(config)
+    assert not [key for key in bucket.object_keys() if "/forgetting/" in key]
+    assert rule_file.load(archive.home(config.parent)).rules == []
+
+
+def test_a_sync_that_publishes_nothing_commits_the_lake(
+    tmp_path: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = make(tmp_path / "archive", bucket)
+    workspace = archive.sync(config)
+    before = stored(bucket)
+    archive.write_notes(config.parent, {"id": "n3", "text": "The sauna is hot.", "timestamp": "2024-03-01"})
+
+    def fail(name: str, _: Path) -> None:
+        if name == "publish.seal":
+            raise OSError
+
+    with monkeypatch.context() as failing, pytest.raises(OSError):
+        failing.setattr(failpoints, "watch", fail)
+        archive.sync(config)
+    assert stored(bucket) != before
+    archive.write_notes(config.parent)
+    assert commands.sync(config, accept_deletions=True) == 0
+    assert generations.current_number(workspace.home) == 1, "the lake is as when that was published"
+    assert stored(bucket) == set(hashes(workspace.home).values())
+    assert not byte_search.search(bucket.download(tmp_path / "bucket"), ["The sauna is hot."]).holding
+
+
+def test_a_bucket_that_refuses_uploads_does_not_keep_forgotten_text_published(
+    tmp_path: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = make(tmp_path / "archive", bucket)
+    workspace = archive.sync(config)
+
+    def refuse(*_: object) -> None:
+        raise ObjectStoreError("these credentials may not do that (AccessDenied)")
+
+    with monkeypatch.context() as refusing:
+        refusing.setattr(ObjectStore, "put", refuse)
+        refusing.setattr(ObjectStore, "swap", refuse)
+        assert forgetting.forget(FORGET, config, yes=True) == 2
+    assert "error: these credentials may not do that (AccessDenied)" in capsys.readouterr().out
+    assert generations.numbers(workspace.home) == [2]
+    assert not answers(config)
+    assert not holds(workspace.home)
+    assert holds(bucket.download(tmp_path / "before"))
+    assert commands.sync(config) == 0
+    assert not holds(bucket.download(tmp_path / "after"))
+
+
+def test_a_lake_that_was_not_made_to_its_end_is_not_uploaded(
+    tmp_path: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = make(tmp_path / "archive", bucket)
+    archive.sync(config)
+    before = bucket.versions()
+
+    def fail(*_: object) -> None:
+        raise lake.LakeError("the months cannot be made")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(publish, "build_searched", fail)
+        assert forgetting.forget(FORGET, config, yes=True) == 2
+    printed = capsys.readouterr().out
+    assert "error: catalog_and_points: the months cannot be made" in printed
+    assert f"error: {bucket.url} may still hold what was forgotten, because the lake was not made again" in printed
+    assert "holds the files of lake/ alone" not in printed
+    assert bucket.versions() == before
+    assert commands.sync(config) == 0
+    assert not holds(bucket.download(tmp_path / "after"))
 
 
 def test_a_bucket_that_keeps_a_forgotten_object_is_named(

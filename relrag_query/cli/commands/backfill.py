@@ -86,6 +86,7 @@ def backfill_legacy(
 ) -> int:
     """Syncs, then writes into the collections; returns the exit code."""
     from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.publishing import lake_bucket
     from relrag_pipelines.workspace import Workspace
     from relrag_query.cli.commands import sync
     from relrag_query.cli.progress import show_progress
@@ -104,6 +105,8 @@ def backfill_legacy(
 
         with show_progress(workspace.home) as show:
             outcome = run(Workspace(workspace.settings, show), [source.name for source in sources], limit)
+        if not outcome.errors:
+            lake_bucket.commit(workspace)
     _print_outcome(workspace, sources, outcome)
     return COULD_NOT if outcome.errors else max(sync_code, WITH_FAILURES if outcome.warnings else DONE)
 

@@ -116,11 +116,16 @@ def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: flo
     return max(forget_report.report(proof, ZoneInfo(workspace.settings.timezone)), 2 if errors else 0)
 
 
-def _clean_bucket(workspace: Workspace) -> list[str]:
-    """Removes from the bucket of the lake what is not in lake/ any more, older versions too; returns the errors."""
+def _clean_bucket(workspace: Workspace, unpublished: list[str]) -> list[str]:
+    """Removes from the bucket of the lake what is not in lake/ any more, older versions too; returns the errors.
+
+    After errors of publishing (`unpublished`) the lake may be half made and unchecked, and is not uploaded.
+    """
     from relrag_pipelines.publishing import lake_bucket
 
     url = workspace.settings.home_lake
+    if url and unpublished:
+        return [f"{url} may still hold what was forgotten, because the lake was not made again; run `relrag sync`"]
     try:
         lake_bucket.commit(workspace)
         damage = lake_bucket.damage(workspace)
@@ -249,4 +254,4 @@ def _publish(workspace: Workspace) -> list[str]:
         f"{leftover} could not be removed; run `relrag sync`"
         for leftover in retired_generations.describe_remote_leftovers(workspace.home)
     ]
-    return [*errors, *warnings, *_clean_bucket(workspace)]
+    return [*errors, *warnings, *_clean_bucket(workspace, errors)]

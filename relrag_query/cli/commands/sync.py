@@ -21,7 +21,7 @@ from relrag_pipelines.stores import lock
 from relrag_query.cli import dispatch
 from relrag_query.cli.exit_codes import COULD_NOT, DONE, WITH_FAILURES
 from relrag_query.cli.options import Config, Json, Strict, Wait
-from relrag_query.display.amounts import size
+from relrag_query.display.amounts import number, size
 
 if TYPE_CHECKING:
     from relrag_pipelines.orchestration.runner import RunOutcome
@@ -121,8 +121,8 @@ def _sync(config: Path | None, *, full: bool, accept_deletions: bool, strict: bo
         todo = plans.build_plan(workspace)
         if todo.empty and not todo.servers and not full:
             _finish_earlier(workspace)
-            number = generations.current_number(workspace.home)
-            print(f"Nothing to do: generation {number} is up to date{scope_note(todo)}.")
+            current = generations.current_number(workspace.home)
+            print(f"Nothing to do: generation {current} is up to date{scope_note(todo)}.")
             return report_failures(workspace, todo, strict)
         cost = cost_ahead(workspace, todo)
         print_servers(todo, workspace.settings)
@@ -153,11 +153,16 @@ def _run(workspace: Workspace, todo: Plan, *, full: bool, accept_deletions: bool
 
 
 def _pull_lake(workspace: Workspace) -> None:
-    """Takes over what another machine wrote into the bucket of the lake, if there is one."""
+    """Takes over what another machine wrote into the bucket of the lake, if there is one, and what it forgot."""
     from relrag_pipelines.publishing import lake_bucket
 
-    if fetched := lake_bucket.pull(workspace):
-        print(f"{fetched:,} files of the lake were fetched from {workspace.settings.home_lake}.")
+    pulled = lake_bucket.pull(workspace)
+    if pulled.files:
+        print(f"{pulled.files:,} files of the lake were fetched from {workspace.settings.home_lake}.")
+    if pulled.rules:
+        print(
+            f"Forgotten on another machine, and now here too: {number(pulled.rules, 'rule')} (`relrag forget --list`)."
+        )
 
 
 def _finish_earlier(workspace: Workspace) -> None:
@@ -335,8 +340,12 @@ def _remove_leftovers(workspace: Workspace, accept_deletions: bool) -> None:
 
 
 def _finish(workspace: Workspace, todo: Plan, outcome: RunOutcome, start: float, strict: bool) -> int:
+    """Commits the lake to its bucket, and reports what a run did; returns the exit code."""
+    from relrag_pipelines.publishing import lake_bucket
     from relrag_pipelines.stores import generations
     from relrag_query.cli.failure_report import report_failures
+
+    lake_bucket.commit(workspace)  # the lake may have changed without a new generation, or this one has forgotten
 
     for warning in outcome.warnings:
         print(f"warning: {warning}")
