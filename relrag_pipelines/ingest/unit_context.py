@@ -7,7 +7,7 @@ there. What a kind needs is declared in its row: see `references_below`, `contex
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -33,14 +33,21 @@ class UnitContext:
     """digest of the paths of all units"""
 
     @classmethod
-    def of_folder(cls, scope: ListingScope, kind: Kind) -> UnitContext:
-        """The context below a source's folder, as far as its kind depends on it. What cannot be listed has none."""
+    def of_folder(cls, scope: ListingScope, kind: Kind, own_folders: Set[str] = frozenset()) -> UnitContext:
+        """The context below a source's folder, as far as its kind depends on it. What cannot be listed has none.
+
+        `own_folders` are those that relrag itself writes, relative to the source's path; they are left out.
+        """
         if not (kind.references_below or kind.references_units):
             return cls(kind, scope.root)
         own: dict[Path, str] = {}
         paths: list[str] = []
         for folder, folders, files in walk(scope.root, lambda error: None, follow_links=scope.follow_links):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            folders[:] = sorted(
+                name
+                for name in folders
+                if not name.startswith(".") and path_of(folder / name, scope.root) not in own_folders
+            )
             names = sorted(name for name in files if not name.startswith((".", CONFIG_NAME)))
             paths += [path_of(folder / name, scope.root) for name in names if kind.matches(name)]
             others = [name for name in names if not kind.matches(name)] if kind.references_below else []

@@ -52,7 +52,8 @@ def list_units(scope: ListingScope, kind: Kind, source: Source, is_claimed: Call
             _refuse(error)
         units = (unit_of_ref(listed, root) if isinstance(listed, UnitRef) else listed for listed in listing.units)
         return replace(listing, units=tuple(unit for unit in units if not scope.is_excluded(unit.path)))
-    return Listing(tuple(_single_file(scope, kind, is_claimed) if root.is_file() else _files(scope, kind, is_claimed)))
+    files = _single_file(scope, kind, is_claimed) if root.is_file() else _files(scope, kind, source, is_claimed)
+    return Listing(tuple(files))
 
 
 def _single_file(scope: ListingScope, kind: Kind, is_claimed: Callable[[Path], bool]) -> Iterator[Unit]:
@@ -68,9 +69,9 @@ def _single_file(scope: ListingScope, kind: Kind, is_claimed: Callable[[Path], b
     yield from UnitContext(kind, folder).add_to(unit for unit in units if unit.file == file)
 
 
-def _files(scope: ListingScope, kind: Kind, is_claimed: Callable[[Path], bool]) -> Iterator[Unit]:
+def _files(scope: ListingScope, kind: Kind, source: Source, is_claimed: Callable[[Path], bool]) -> Iterator[Unit]:
     root, excluded = scope.root, scope.is_excluded
-    context = UnitContext.of_folder(scope, kind)
+    context = UnitContext.of_folder(scope, kind, source.own_folders)
 
     def _all_excluded(folder: Path) -> bool:
         # a path that no pattern can mean but one that means all in the folder, or the folder itself

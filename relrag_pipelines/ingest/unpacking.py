@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -347,15 +347,15 @@ def _zips(settings: Settings, source: Source) -> dict[str, Path]:
     root = settings.source_path(source)
     if root.is_file():
         return {root.name: root} if is_archive(root.name) else {}
-    files = _zip_files(root, settings.home_path, follow_links=source.follow_links)
+    files = _zip_files(root, settings.own_folders, follow_links=source.follow_links)
     zips = {path_of(file, root): file for file in files if may_open(file, root, follow_links=source.follow_links)}
     return {path: file for path, file in zips.items() if not source.excludes(path)}
 
 
-def _zip_files(root: Path, home: Path, *, follow_links: bool) -> Iterator[Path]:
-    """The visible zips below a folder, without those of the archive's home."""
+def _zip_files(root: Path, own: Sequence[Path], *, follow_links: bool) -> Iterator[Path]:
+    """The visible zips below a folder, without those in folders that relrag writes."""
     for folder, folders, names in walk(root, follow_links=follow_links):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and folder / name != home)
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and folder / name not in own)
         visible = (name for name in sorted(names) if not name.startswith((".", "~$")))
         yield from (folder / name for name in visible if is_archive(name))
 

@@ -194,7 +194,7 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
     unread = UnreadFiles() if folder else UnreadFiles(unconfigured_sources(settings), by_sync=_listed_by_sync(settings))
     for top in tops:
         base = settings.folder if top.is_relative_to(settings.folder) else top
-        for file, is_link in _unread(top, sources, settings.home_path, everything=folder is not None):
+        for file, is_link in _unread(top, sources, settings.own_folders, everything=folder is not None):
             path = path_of(file, base)
             if is_link:
                 unread.links.append(path)
@@ -235,7 +235,7 @@ def _kinds_of(path: str, file: Path) -> list[Kind]:
 
 
 def _unread(
-    top: Path, sources: Sequence[CandidateSource], home: Path, *, everything: bool
+    top: Path, sources: Sequence[CandidateSource], own: Sequence[Path], *, everything: bool
 ) -> Iterator[tuple[Path, bool]]:
     """Files that no source reads, with whether each is a link that isn't followed; links may be folders."""
     for folder, folders, names in walk(top, follow_links=any(candidate.source.follow_links for candidate in sources)):
@@ -248,7 +248,7 @@ def _unread(
             for name in folders
             if not name.startswith(".")
             and name.lower() not in OF_SYSTEMS
-            and folder / name != home
+            and folder / name not in own
             and not (name.endswith("_files") and name.removesuffix("_files") in pages)
         )
         covering = [candidate for candidate in sources if folder.is_relative_to(candidate.root)]

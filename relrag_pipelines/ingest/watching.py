@@ -34,10 +34,10 @@ def wait_for_change(settings: Settings, seconds: float, stop: threading.Event) -
     if not watched:
         stop.wait(seconds)
         return
-    home = settings.home_path
+    own = settings.own_folders
 
     def is_of_source(change: Change, path: str) -> bool:
-        return not Path(path).is_relative_to(home)
+        return not any(Path(path).is_relative_to(folder) for folder in own)
 
     try:
         changes = watch(

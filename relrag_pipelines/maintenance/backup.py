@@ -100,10 +100,11 @@ def backup(settings: Settings, folder: Path, *, everything: bool = False, wait: 
 
 def latest(folder: Path) -> tuple[Path, str] | None:
     """The newest finished backup in a folder of backups, and when it was made, ISO 8601, UTC; None if there is none."""
-    times = []
-    for candidate in sorted(folder.iterdir()) if folder.is_dir() else ():
-        with suppress(BackupError):
-            times.append((str(_read_manifest(candidate)["made_at"]), candidate))
+    times: list[tuple[str, Path]] = []
+    with suppress(OSError):  # there is no such folder, or it may not be listed
+        for candidate in sorted(folder.iterdir()):
+            with suppress(BackupError, OSError, KeyError):
+                times.append((str(_read_manifest(candidate)["made_at"]), candidate))
     return (max(times)[1], max(times)[0]) if times else None
 
 

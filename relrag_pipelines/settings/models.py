@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from collections.abc import Iterable
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from relrag_pipelines import languages
 from relrag_pipelines.errors import SafeError
@@ -99,9 +100,24 @@ class Source(BaseModel):
         description="certificates (PEM) by which the server of `url` is trusted, instead of the system's",
     )
     collection: str = Field("", description="legacy only: the collection on that server")
+    _own_folders: frozenset[str] = PrivateAttr(frozenset())
+
+    @property
+    def own_folders(self) -> frozenset[str]:
+        """Folders in it that relrag itself writes, relative to the source's path; none of them is read."""
+        return self._own_folders
+
+    def leave_out(self, folders: Iterable[str]) -> None:
+        """Sets `own_folders`."""
+        self._own_folders = frozenset(folders)
 
     def excludes(self, path: str) -> bool:
-        """Whether `exclude` names that path, relative to the source's, or a folder that it lies in."""
+        """Whether `exclude` names that path, relative to the source's, or a folder that it lies in.
+
+        So are the folders that relrag itself writes, such as that of the backups.
+        """
+        if any(f"{path}/".startswith(f"{folder}/") for folder in self._own_folders):
+            return True
         if not self.exclude:
             return False
         parts = path.split("/")
@@ -432,7 +448,9 @@ class Settings(BaseModel):
     )
     browse_roots: list[str] = Field(["~"], description="folders below which the pages look for sources to add")
     backup_folder: Path = Field(
-        Path("backups"), description="folder in which the pages make backups, beside relrag.toml unless absolute"
+        Path("backups"),
+        description="folder in which the pages make backups, beside relrag.toml unless absolute; a source around it "
+        "leaves it out",
     )
     upload_max_bytes: int = Field(2 * 2**30, ge=1, description="a file that is uploaded may be this large, bytes")
 
@@ -693,6 +711,14 @@ class Settings(BaseModel):
                 raise ValueError(f"{problem}; sources: {', '.join(names) or 'none'}")
         return self
 
+    @model_validator(mode="after")
+    def _own_folders_are_no_source(self) -> Settings:
+        for source in self.sources:
+            root = self.source_path(source)
+            own = [folder.relative_to(root) for folder in self.own_folders if root in folder.parents]
+            source.leave_out(map(Path.as_posix, own))
+        return self
+
     def source(self, name: str) -> Source:
         """The source of that name; SettingsError names the known ones."""
         for source in self.sources:
@@ -710,6 +736,13 @@ class Settings(BaseModel):
     def backup_path(self) -> Path:
         """Absolute path of the folder of the pages' backups."""
         return (self.folder / self.backup_folder.expanduser()).resolve()
+
+    @property
+    def own_folders(self) -> list[Path]:
+        """What relrag itself writes and no source reads: the home, and the backups unless a source lies among them."""
+        backups = self.backup_path
+        holds_source = any(self.source_path(source).is_relative_to(backups) for source in self.sources)
+        return [self.home_path] if holds_source else [self.home_path, backups]
 
     @property
     def keys_path(self) -> Path:

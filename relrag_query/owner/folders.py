@@ -175,7 +175,7 @@ def is_present(settings: Settings, kind: str, path: Path) -> bool:
 
 def _is_allowed(settings: Settings, folder: Path) -> bool:
     """Whether a folder lies below an allowed root, is not hidden, and is no part of the index."""
-    if folder.is_relative_to(settings.home_path):
+    if any(folder.is_relative_to(own) for own in settings.own_folders):
         return False
     above = [root for root in roots(settings) if folder.is_relative_to(root)]
     return any(not _is_hidden(folder.relative_to(root)) for root in above)

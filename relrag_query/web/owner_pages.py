@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from relrag_pipelines.maintenance.backup import latest as latest_backup
-from relrag_pipelines.settings import OFF
+from relrag_pipelines.settings import OFF, Settings
 from relrag_pipelines.stores import generations
 from relrag_query.http.byte_range import bytes_response
 from relrag_query.http.concurrency import RequestLimiter
@@ -158,6 +158,7 @@ def upkeep_context(service: Service) -> dict[str, Any]:
         "backup_folder": str(settings.backup_path),
         "backed_up_at": latest[1] if latest else "",
         "nightly": "" if settings.nightly == OFF else settings.nightly,
+        "usual_time": Settings.model_fields["nightly"].default,
     }
 
 

@@ -74,7 +74,7 @@ class Wording:
     def noun(self, rag_source_type: str) -> str:
         """The noun for a type of records."""
         if not rag_source_type:
-            return str(self.say("base.record")).lower()
+            return str(self.say("base.a_record"))
         return page_texts(self.code).noun(rag_source_type)
 
     def count_records(self, rag_source_type: str, count: int) -> str:

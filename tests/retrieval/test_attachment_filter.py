@@ -142,6 +142,6 @@ def test_api_and_page_narrow_to_a_type(config: Path) -> None:
         assert refused.status_code == 422
         page = browser.get("/search?q=kiln&attachment=document", headers=COOKIE).text
         assert '<option value="document" selected>document</option>' in page
-        assert 'aria-label="Any attachment again, not only document"' in page
+        assert 'aria-label="Attachment: no longer only document"' in page
         assert "The kiln table" not in page
         assert page.count("<option") == len(TYPES) + 1

@@ -115,6 +115,13 @@ def test_numbers_and_days_are_written_as_in_the_language() -> None:
     assert wording("he").say("base.records", 2) == "שתי רשומות"
     assert wording("cs").say("base.records", 3) == "3 záznamy"
     assert wording("fr").day(None) == "undated"
+    assert [wording("cs").say("graph.most", count, all="*") for count in (2, 5)] == [
+        *("2 osoby s nejvíce záznamy; *.", "5 osob s nejvíce záznamy; *."),
+    ]
+
+
+def test_a_noun_is_written_as_in_the_language() -> None:
+    assert [wording(code).noun("") for code in ("en", "de", "cs")] == ["record", "Eintrag", "záznam"]
 
 
 def test_what_is_filled_in_is_escaped() -> None:
