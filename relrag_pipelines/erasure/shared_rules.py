@@ -56,8 +56,8 @@ def withdraw(home: Path, rule: ErasureRule, keys: Keys) -> None:
 
 def _unknown(home: Path, rules: ErasureRules, keys: Keys) -> list[Path]:
     """The files of rules that the home lacks."""
-    known = {_path(home, rule, keys) for rule in rules.rules}
-    return sorted(path for path in (home / RULES).glob(f"*{RULE_SUFFIX}") if path not in known)
+    own_files = {_path(home, rule, keys) for rule in rules.rules}
+    return sorted(path for path in (home / RULES).glob(f"*{RULE_SUFFIX}") if path not in own_files)
 
 
 def _path(home: Path, rule: ErasureRule, keys: Keys) -> Path:

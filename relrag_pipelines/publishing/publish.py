@@ -242,12 +242,17 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     if collection := vector_store.collection(folder / VECTORS):
         manifest["collection"] = collection.name
     if forget:
-        vector_pruning.prune_vectors(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
-        graph_indexes.drop(workspace.home)  # each is rebuilt later from the remaining records
-        answer_pruning.prune_answers(workspace.home)
+        _prune(workspace)
     inherited = _inherited_hashes(workspace, folder)
     generation = generations.finish(workspace.home, manifest, now(), forget=forget, carried=inherited)
     return generation, generations.sweep(workspace.home, workspace.settings.keep_generations)
+
+
+def _prune(workspace: Workspace) -> None:
+    """Removes what only records had that are gone: vectors, GraphRAG indexes, answers of language models."""
+    vector_pruning.prune_vectors(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
+    graph_indexes.drop(workspace.home)  # each is rebuilt later from the remaining records
+    answer_pruning.prune_answers(workspace.home)
 
 
 def validate_build(folder: Path) -> dict[str, int]:

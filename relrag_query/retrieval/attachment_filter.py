@@ -54,7 +54,7 @@ _PASSAGES = """
         SELECT attachment, parent FROM files
         -- a mailer's media type is often a guess, so it counts where the name says nothing
         WHERE list_contains($suffixes, suffix)
-            OR (NOT list_contains($known, suffix) AND regexp_matches(media, $media))),
+            OR (NOT list_contains($telling, suffix) AND regexp_matches(media, $media))),
     assets AS (SELECT attachment AS asset FROM attached UNION SELECT parent FROM attached),
     windows AS (
         SELECT src_asset_ref AS asset FROM asset_asset_edges
@@ -66,6 +66,6 @@ _PASSAGES = """
 def passages(connection: duckdb.DuckDBPyConnection, attachment: Attachment) -> frozenset[str]:
     """The ids of the passages; NOWHERE if there are none."""
     form = _FORMS[attachment]
-    known = [] if attachment == "any" else [suffix for other in _FORMS.values() for suffix in other.suffixes.split()]
-    values = {"suffixes": form.suffixes.split(), "known": known, "media": f"^({form.media})"}
+    telling = [] if attachment == "any" else [suffix for other in _FORMS.values() for suffix in other.suffixes.split()]
+    values = {"suffixes": form.suffixes.split(), "telling": telling, "media": f"^({form.media})"}
     return frozenset(row[0] for row in connection.execute(_PASSAGES, values).fetchall()) or NOWHERE
