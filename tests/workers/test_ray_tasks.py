@@ -281,7 +281,8 @@ def test_a_folder_is_closed_by_itself_or_by_one_that_holds_it() -> None:
     """In the system's folder for temporary files, which is open to everybody."""
     with tempfile.TemporaryDirectory() as outer:
         inner = Path(outer) / "inner"
-        inner.mkdir(mode=0o755)
+        inner.mkdir()
+        inner.chmod(0o755)  # whatever the umask of this process is
         assert ray_tasks.is_closed(inner)
         Path(outer).chmod(0o755)
         assert not ray_tasks.is_closed(inner)
