@@ -99,7 +99,7 @@ def backup(settings: Settings, folder: Path, *, everything: bool = False, wait: 
 
 
 def latest(folder: Path) -> tuple[Path, str] | None:
-    """The newest finished backup in a folder of backups, and when it was made, ISO 8601, UTC; None if there is none."""
+    """Finds the newest finished backup; returns its folder and its time (ISO 8601, UTC), or None without any."""
     times: list[tuple[str, Path]] = []
     with suppress(OSError):  # there is no such folder, or it may not be listed
         for candidate in sorted(folder.iterdir()):

@@ -66,7 +66,7 @@ class Finding(NamedTuple):
 
 
 def verify_bucket(workspace: Workspace) -> list[Finding]:
-    """What is wrong with the objects of the lake's bucket by their names and sizes; nothing where there is none."""
+    """Compares the names and sizes of the bucket's objects with its manifest; returns what differs."""
     try:
         damage = lake_bucket.damage(workspace)
     except SafeError as error:

@@ -143,7 +143,7 @@ def may_be_spelt(text: str) -> bool:
 
 
 def which_may_be_spelt(texts: Sequence[str]) -> list[int]:
-    """The indices of the texts for which `may_be_spelt` is true, by one search of all of them."""
+    """Searches all texts at once; returns the indices of those that `may_be_spelt` accepts."""
     counts = word_counts.count(_automaton(), texts)
     return [number for number in np.flatnonzero(counts).tolist() if may_be_spelt(texts[number])]
 

@@ -1,4 +1,4 @@
-"""Counts how often any of many words occurs in each of many texts, by one search of all of them."""
+"""Counts the words of a list in many texts, which are searched as one."""
 
 from __future__ import annotations
 

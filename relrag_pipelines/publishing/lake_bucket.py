@@ -29,7 +29,10 @@ def _open(workspace: Workspace) -> BucketLake | None:
 
 
 def pull(workspace: Workspace) -> Pulled:
-    """Takes over what another machine has committed, and what it has forgotten; the caller then resumes the purge."""
+    """Fetches the files and the erasure rules that another machine has committed.
+
+    The caller then resumes the purge, which applies the rules.
+    """
     bucket = _open(workspace)
     if bucket is None:
         return Pulled()

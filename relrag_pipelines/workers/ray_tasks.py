@@ -18,7 +18,6 @@ import secrets
 import shutil
 import signal
 import socket
-import ssl
 import tempfile
 import threading
 import time
@@ -214,6 +213,8 @@ def _require_listener(address: str) -> None:
 
 def _speaks_tls(connection: socket.socket) -> bool:
     """Whether the other end answers a greeting of TLS; Ray itself checks the certificate."""
+    import ssl  # every sync imports this module, and few join a cluster
+
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.set_alpn_protocols(["h2"])
