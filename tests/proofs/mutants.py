@@ -2,7 +2,8 @@
 
 Each row of mutants.toml is one smallest change: a file, the text that is there once, what it becomes, the requirement
 and the test. A row whose text is not there, or is there twice, is an error, and so is a test that fails without it.
-`python -m tests.proofs.mutants S2-11` takes the rows of one requirement.
+Each core has a copy of the repository and takes the next row when it is free. `python -m tests.proofs.mutants S2-11`
+takes the rows of one requirement.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 
 from tests import ROOT
 
@@ -73,32 +76,53 @@ def run_tests(folder: Path, tests: Sequence[str], seconds: int = _SECONDS) -> in
     return done.returncode
 
 
-def outcomes(mutants: Sequence[Mutant], folder: Path) -> Iterator[tuple[Mutant, str]]:
-    """For each change what is wrong; empty where its test caught it."""
-    for mutant in mutants:
-        path = folder / mutant.file
-        original = path.read_text(encoding="utf-8")
+def outcome(mutant: Mutant, folder: Path) -> str:
+    """What is wrong with one change in a copy of the repository; empty where its test caught it."""
+    path = folder / mutant.file
+    original = path.read_text(encoding="utf-8")
+    try:
+        path.write_text(changed_text(mutant, folder), encoding="utf-8")
+        code = run_tests(folder, [mutant.test])
+        return "" if code == _FAILED else f"its test ended with {code}"
+    except (ValueError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    finally:
+        path.write_text(original, encoding="utf-8")
+
+
+def outcomes(mutants: Sequence[Mutant], folders: Sequence[Path]) -> Iterator[tuple[Mutant, str]]:
+    """Each change with what is wrong with it, as they end; one change at a time in each folder."""
+    free: SimpleQueue[Path] = SimpleQueue()
+    for folder in folders:
+        free.put(folder)
+
+    def run(mutant: Mutant) -> str:
+        folder = free.get()
         try:
-            path.write_text(changed_text(mutant, folder), encoding="utf-8")
-            code = run_tests(folder, [mutant.test])
-            yield mutant, "" if code == _FAILED else f"its test ended with {code}"
-        except (ValueError, subprocess.TimeoutExpired) as error:
-            yield mutant, str(error)
+            return outcome(mutant, folder)
         finally:
-            path.write_text(original, encoding="utf-8")
+            free.put(folder)
+
+    with ThreadPoolExecutor(len(folders)) as pool:
+        jobs = {pool.submit(run, mutant): mutant for mutant in mutants}
+        for job in as_completed(jobs):
+            yield jobs[job], job.result()
 
 
 def main(requirements: Sequence[str]) -> int:
-    """Applies the changes one by one; 1 where one does not apply, or is not caught."""
-    mutants = [one for one in load() if not requirements or one.requirement in requirements]
+    """Applies the changes; 1 where one does not apply, or is not caught."""
+    mutants = [mutant for mutant in load() if not requirements or mutant.requirement in requirements]
     begun, failures = time.monotonic(), 0
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        copy_repository(folder)
-        if run_tests(folder, sorted({one.test for one in mutants}), _SECONDS_OF_ALL):
+        folders = [Path(name) / str(number) for number in range(os.cpu_count() or 1)]
+        for folder in folders:
+            copy_repository(folder)
+        tests = sorted({mutant.test for mutant in mutants})
+        if run_tests(folders[0], [*tests, "-n", str(len(folders)), "--dist", "loadfile"], _SECONDS_OF_ALL):
             print("a test fails without any change; run the tests first")
             return 1
-        for mutant, wrong in outcomes(mutants, folder):
+        print(f"without a change all tests pass, after {time.monotonic() - begun:.0f} s", flush=True)
+        for mutant, wrong in outcomes(mutants, folders):
             failures += bool(wrong)
             print(f"{'NOT CAUGHT' if wrong else 'caught'}  {mutant.name}{f' ({wrong})' if wrong else ''}", flush=True)
     print(f"{len(mutants) - failures} of {len(mutants)} caught in {time.monotonic() - begun:.0f} s")
