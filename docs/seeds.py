@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from relrag_query.cli import app
-from tests import agile_index, demo_archive
+from tests import agile_index, archive, demo_archive
 
 PAGE = Path(__file__).with_name("seeds.md")
 _HEAD = """\
@@ -64,14 +64,15 @@ def _section(title: str, arguments: list[str], output: str) -> list[str]:
 def _output(arguments: list[str]) -> str:
     ran = CliRunner().invoke(app, arguments, env={"COLUMNS": _COLUMNS})
     if ran.exit_code:
-        raise RuntimeError(f"relrag {arguments[0]} ended with {ran.exit_code}: {ran.output}")
+        raise RuntimeError(f"relrag {arguments[0]} ended with {ran.exit_code}: {ran.output}") from ran.exception
     return "\n".join(_KEYED.sub("...", line).rstrip() for line in ran.output.splitlines())
 
 
 def main() -> None:
     """Writes the page."""
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        config = demo_archive.synced(Path(name))
+        patch.setattr(archive, "SYNCED", Path(name) / "synced")  # not what an older version of the code synced
+        config = demo_archive.synced(Path(name) / "demo")
         patch.setenv("RELRAG_NOW", demo_archive.ANSWERS["clock"])
         PAGE.write_text(page(config), encoding="utf-8")
 

@@ -16,7 +16,7 @@ from relrag_query.answering import superseded
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.features import SentenceScorer
 from relrag_query.answering.ranker import RankedCandidate, Ranking
-from relrag_query.answering.sentences import QuotableSpan, expects_reply, is_question, is_row
+from relrag_query.answering.sentences import QuotableSpan, ends_sentence, expects_reply, is_question, is_row
 from relrag_query.retrieval.excerpts import head_lines
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import tokens
@@ -294,7 +294,7 @@ def excerpt_of(
     if not chat and is_row(core[0].text):
         return Excerpt(core[0], core[0].text, ranked.share)  # its neighbours are about something else
     ids = {id(span) for span in core}
-    units = _burst(passage, ids) if chat else _without_head(passage, candidate.unit.hit)
+    units = _burst(passage, ids) if chat else _without_cut_end(_without_head(passage, candidate.unit.hit), ids)
     positions = [position for position, unit in enumerate(units) if id(unit) in ids] or [0]
     asks = expects_reply if chat else is_question
     first, last = _extent(units, positions[0], positions[-1], asks, characters)
@@ -341,6 +341,13 @@ def _without_head(units: Sequence[QuotableSpan], hit: Hit) -> Sequence[QuotableS
     """The spans of a passage without its front matter."""
     head = head_lines(hit.chunk.text)
     return [unit for unit in units if unit.text not in head] or units
+
+
+def _without_cut_end(units: Spans, ids: set[int]) -> Spans:
+    """The spans of a passage without a last sentence that goes on in the next passage, unless it is one of `ids`."""
+    last, chunk = units[-1], units[-1].hit.chunk
+    goes_on = chunk.chunk_index + 1 < chunk.chunk_count and not ends_sentence(last.text)
+    return units[:-1] if goes_on and len(units) > 1 and id(last) not in ids else units
 
 
 def _extent(units: Spans, start: int, end: int, asks: Callable[[str], bool], characters: int) -> tuple[int, int]:

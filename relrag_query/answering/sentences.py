@@ -27,6 +27,12 @@ _BLOCK = 320
 """characters of lines that are quoted together"""
 _LONGEST = 600
 """characters of one quote"""
+_NARROWEST = 40
+"""characters of a line that a margin may have broken, at least"""
+_SHORTEST_MARGIN = 0.9
+"""of the longest line of a paragraph, as letters differ in width"""
+_SENTENCE, _LONG_LINE = 55, 120
+"""characters of a line that stands by itself, with a stop at its end and without"""
 _WORD = 24
 """characters behind a stop in which the next word is looked for"""
 _TRANSCRIPT = 3
@@ -116,6 +122,11 @@ def _headed(texts: Sequence[str]) -> Iterator[str]:
         yield text
 
 
+def ends_sentence(text: str) -> bool:
+    """Whether a text ends with a stop, or closes a quotation or a bracket behind it."""
+    return text.rstrip("\"'”’)]»")[-1:] in _STOPS
+
+
 def is_row(text: str) -> bool:
     """Whether a text is a row of a table, or one of Markdown below the names of its columns."""
     return _ROW.match(text) is not None or text.startswith("|")
@@ -188,10 +199,8 @@ def split(text: str) -> list[str]:
             parts += _short_lines(lines)
         elif spoken >= _TRANSCRIPT and 2 * spoken > len(lines):
             parts += _blocks(lines)
-        elif lines and (len(lines) == 1 or min(map(len, lines[:-1])) > 55):
-            parts += _sentences(" ".join(lines))
         else:
-            parts += _short_lines(lines)
+            parts += _short_lines(_unwrap(lines))
     return [piece for part in parts for piece in _cut(part)]
 
 
@@ -247,14 +256,34 @@ def _goes_on(sentence: str, behind: str) -> bool:
     return abbreviation and (first.isdigit() or _UNIT.search(sentence) is None)
 
 
+def _unwrap(lines: list[str]) -> list[str]:
+    """The lines of a paragraph as they were before a margin broke them: where the next word had no room, they go on.
+
+    Lines without any stop are a list, and stay apart; so does a line that begins with a label.
+    """
+    if not any(ends_sentence(line) or len(_sentences(line)) > 1 for line in lines):
+        return lines
+    room = _SHORTEST_MARGIN * max(map(len, lines))
+    joined: list[str] = []
+    end = 0
+    for line in lines:
+        had_room = end < _NARROWEST or end + 1 + len(line.partition(" ")[0]) <= room
+        if had_room or ends_sentence(joined[-1]) or _SPEAKER.match(line):
+            joined.append(line)
+        else:
+            joined[-1] += f" {line}"
+        end = len(line)
+    return joined
+
+
 def _short_lines(lines: list[str]) -> list[str]:
-    """Lines of one phrase each in blocks; a row of a table by itself, a line of several sentences by sentence."""
+    """Lines of one phrase each in blocks; a row of a table and a long line by itself, several sentences by sentence."""
     parts: list[str] = []
     block: list[str] = []
     for line in lines:
         row = _ROW.match(line) is not None
         sentences = [line] if row else _sentences(line)
-        if row or len(sentences) > 1 or len(line) > 120:
+        if row or len(sentences) > 1 or len(line) > (_SENTENCE if ends_sentence(line) else _LONG_LINE):
             parts += [*_blocks(block), *sentences]
             block = []
         else:
