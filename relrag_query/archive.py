@@ -250,6 +250,14 @@ class Archive:
         """The vector of a redacted question as it is compared, or why it has none."""
         return self._questions.embed(redacted)
 
+    def likeness(self, redacted: str, texts: Sequence[str]) -> list[float] | None:
+        """How alike each text is to a redacted question, token by token, up to 1; None where only e5 could tell."""
+        meaning, _ = self.meaning(redacted)
+        if meaning is None or not self._questions.means or not texts:
+            return None
+        similarities, _ = self._questions.similarities(redacted, meaning, texts)
+        return [float(value) for value in similarities[:, 1]]
+
     def relationship_search(
         self,
         people: People,

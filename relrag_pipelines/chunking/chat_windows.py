@@ -16,7 +16,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.text.packing import NEVER, count_tokens, fits, pack, split_long
+from relrag_pipelines.text.packing import NEVER, pack, split_long
+from relrag_pipelines.text.token_count import count_tokens, fits
 
 MESSAGES = 8
 OVERLAP = 2

@@ -6,8 +6,9 @@ from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from relrag_pipelines.text.packing import NEVER, count_tokens, fits, pack, split_long
+from relrag_pipelines.text.packing import NEVER, pack, split_long
 from relrag_pipelines.text.sentences import sentences, spans
+from relrag_pipelines.text.token_count import count_tokens, fits
 
 _ANY_NUMBER = 2**62
 

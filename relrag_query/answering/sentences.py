@@ -259,7 +259,7 @@ def _goes_on(sentence: str, behind: str) -> bool:
 def _unwrap(lines: list[str]) -> list[str]:
     """The lines of a paragraph as they were before a margin broke them: where the next word had no room, they go on.
 
-    Lines without any stop are a list, and stay apart; so does a line that begins with a label.
+    Lines without any stop are a list, and stay apart; so does a line that begins with a label or a mark.
     """
     if not any(ends_sentence(line) or len(_sentences(line)) > 1 for line in lines):
         return lines
@@ -268,7 +268,7 @@ def _unwrap(lines: list[str]) -> list[str]:
     end = 0
     for line in lines:
         had_room = end < _NARROWEST or end + 1 + len(line.partition(" ")[0]) <= room
-        if had_room or ends_sentence(joined[-1]) or _SPEAKER.match(line):
+        if had_room or ends_sentence(joined[-1]) or _SPEAKER.match(line) or not line[0].isalnum():
             joined.append(line)
         else:
             joined[-1] += f" {line}"
@@ -277,18 +277,25 @@ def _unwrap(lines: list[str]) -> list[str]:
 
 
 def _short_lines(lines: list[str]) -> list[str]:
-    """Lines of one phrase each in blocks; a row of a table and a long line by itself, several sentences by sentence."""
+    """Lines of one phrase each in blocks; what is quoted by itself apart from them."""
     parts: list[str] = []
     block: list[str] = []
     for line in lines:
-        row = _ROW.match(line) is not None
-        sentences = [line] if row else _sentences(line)
-        if row or len(sentences) > 1 or len(line) > (_SENTENCE if ends_sentence(line) else _LONG_LINE):
-            parts += [*_blocks(block), *sentences]
+        if texts := _texts_of(line):
+            parts += [*_blocks(block), *texts]
             block = []
         else:
             block.append(line)
     return [*parts, *_blocks(block)]
+
+
+def _texts_of(line: str) -> list[str]:
+    """What of a line is quoted by itself: a row of a table, several sentences, a long line. Nothing of a phrase."""
+    if _ROW.match(line):
+        return [line]
+    sentences = _sentences(line)
+    longest = _SENTENCE if ends_sentence(line) else _LONG_LINE
+    return sentences if len(sentences) > 1 or len(line) > longest else []
 
 
 def _blocks(lines: list[str]) -> list[str]:

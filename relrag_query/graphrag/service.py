@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,13 +21,15 @@ from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, SemanticM
 from relrag_query.graphrag.collections import NamedIndex
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import Index
-from relrag_query.graphrag.scope import Relatives, words_of
-from relrag_query.graphrag.trace import Source, Trace, trace
+from relrag_query.graphrag.scope import words_of
+from relrag_query.graphrag.trace import NEAR, Source, Trace, trace
 from relrag_query.retrieval.question_length import shorten
 from relrag_query.retrieval.question_reader import redact_question
 
 _SEARCH_LIMIT = 60
 """passages that a search of the archive gives"""
+_COMPARED = 20
+"""passages of it that are compared with the question token by token"""
 _NEAREST_ENTITIES = 10
 """entities by which text units of a registered index are found"""
 
@@ -67,17 +70,23 @@ def ask_index(
     if not question.strip():
         raise QuestionEmpty("the question is empty")
     zone, redacted = ZoneInfo(settings.timezone), redact_question(shorten(question), settings)
+    matches = _matches(settings, named, corpus, redacted, method, archive) if archive else SemanticMatches()
+    relatives = _relatives(archive) if archive and named.own and method == "global" else {}
+    answer = _write(settings, corpus, ask(redacted, corpus, method, now(), zone, matches, relatives))
+    likeness = functools.partial(archive.likeness, redacted) if archive else None
+    return TracedAnswer(answer, corpus.index, trace(answer.text, corpus.index, redacted, likeness=likeness))
+
+
+def _matches(
+    settings: Settings, named: NamedIndex, corpus: Corpus, redacted: str, method: Method, archive: Archive
+) -> SemanticMatches:
+    """What a search by meaning finds in an index of this archive, or in a registered one that has vectors."""
+    if not named.own:
+        has_vectors = corpus.has_vectors and method == "local"
+        return _vector_matches(corpus, redacted, archive) if has_vectors else SemanticMatches()
     # of a question about everything only what it is about can be searched for
     searched = " ".join(words_of(redacted)) if method == "global" else redacted
-    matches = SemanticMatches()
-    relatives: Relatives = {}
-    if archive and named.own:
-        matches = _archive_matches(settings, named, corpus, searched, method, archive) if searched else matches
-        relatives = _relatives(archive) if method == "global" else relatives
-    elif archive and corpus.has_vectors and method == "local":
-        matches = _vector_matches(corpus, redacted, archive)
-    answer = _write(settings, corpus, ask(redacted, corpus, method, now(), zone, matches, relatives))
-    return TracedAnswer(answer, corpus.index, trace(answer.text, corpus.index, redacted))
+    return _archive_matches(settings, named, corpus, searched, method, archive) if searched else SemanticMatches()
 
 
 def global_query(settings: Settings, collection: str, query_: str, *, include_sources: bool = False) -> dict[str, Any]:
@@ -130,8 +139,19 @@ def _archive_matches(
     units = [index.row_of("text_unit_chunks", "chunk_id", hit.chunk.chunk_id) for hit in result.hits]
     ids = [str(index.cell("text_unit_chunks", "text_unit_id", row)) for row in units if row is not None]
     rows = index.rows_of("text_units", "id", ids)
+    if method == "global":
+        return SemanticMatches(rows, is_hybrid=True)
     entities, relationships = nearest(corpus, question, archive) if method == "local" else ([], [])
-    return SemanticMatches(rows, entities, relationships, is_hybrid=True)
+    return SemanticMatches(_near(rows[:_COMPARED], corpus, question, archive), entities, relationships, is_hybrid=True)
+
+
+def _near(rows: Sequence[int], corpus: Corpus, question: str, archive: Archive) -> Sequence[int]:
+    """The text units that come near a redacted question by meaning, best first; all where no model tells."""
+    values = archive.likeness(question, [corpus.texts[row] for row in rows])
+    if values is None:
+        return rows
+    ranked = sorted(zip(values, rows, strict=True), reverse=True)
+    return [row for value, row in ranked if value >= NEAR * ranked[0][0]]
 
 
 def _vector_matches(corpus: Corpus, question: str, archive: Archive) -> SemanticMatches:

@@ -7,7 +7,7 @@ one. A text unit leads to its document, and to a page where something tells it (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -18,6 +18,11 @@ from relrag_query.graphrag.support import Support
 
 PER_REFERENCE = 5
 """text units that one cited record leads to at most: those that support the citing sentence best"""
+NEAR = 0.81
+"""share of the best likeness to a question from which a text counts as near it. Of the demo's question for agile the
+eight pages about it have 0.82 or more, a newsletter and a reading list that only use the word 0.80 and 0.77"""
+Likeness = Callable[[Sequence[str]], list[float] | None]
+"""how alike in meaning texts are to a question, up to 1; None where no model tells"""
 
 
 class State(StrEnum):
@@ -56,7 +61,7 @@ class Source:
     chunk_count: int
     """text units that lie on it"""
     score: float
-    """support for the sentences that led here, summed; orders the sources of one answer and means nothing beyond"""
+    """likeness to the question, else summed support for the sentences that led here; orders the sources of an answer"""
     document_id: str = ""
     chunk_ids: tuple[str, ...] = ()
     """those of this project, else the ids of the text units"""
@@ -78,10 +83,16 @@ class Trace:
         return sum(resolution.reference.dataset == dataset for resolution in self.references)
 
 
-def trace(answer: str, index: Index, question: str = "", chunks: BatchLookup | None = None) -> Trace:
+def trace(
+    answer: str,
+    index: Index,
+    question: str = "",
+    chunks: BatchLookup | None = None,
+    likeness: Likeness | None = None,
+) -> Trace:
     """The documents and pages behind an answer's citations.
 
-    The question, where it is known, helps to choose pages and quotes.
+    The question, where it is known, helps to choose pages and quotes; its `likeness` leaves those that come near it.
     `chunks` gives names and pages of documents that are chunks of another store, at most 50 ids a call.
     """
     citations = parse(answer)
@@ -92,6 +103,8 @@ def trace(answer: str, index: Index, question: str = "", chunks: BatchLookup | N
     cited = _Tally()
     for citation in citations:
         _weigh(citation, Support(citation.sentence, question), resolutions, index, cited)
+    if likeness:
+        _keep_near(cited, index, likeness)
     return Trace(tuple(citations), tuple(resolutions.values()), tuple(_sources(index, cited, chunks)))
 
 
@@ -223,6 +236,20 @@ def _weigh(
         cited.scores[unit] = cited.scores.get(unit, 0.0) + scores[unit]
         if unit not in cited.best or scores[unit] > cited.best[unit][0]:
             cited.best[unit] = scores[unit], support
+
+
+def _keep_near(cited: _Tally, index: Index, likeness: Likeness) -> None:
+    """Leaves the text units that come near the question, with their likeness as score; one cited by itself stays."""
+    units = list(cited.scores)
+    values = likeness([_text(index.cell("text_units", "text", unit)) for unit in units])
+    if values is None:
+        return
+    least = NEAR * max(values)
+    cited.scores = {
+        unit: value
+        for unit, value in zip(units, values, strict=True)
+        if value >= least or any(reference.dataset == Dataset.SOURCES for reference in cited.references[unit])
+    }
 
 
 def _sources(index: Index, cited: _Tally, chunks: BatchLookup | None) -> list[Source]:

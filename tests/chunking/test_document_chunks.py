@@ -12,7 +12,8 @@ from relrag_pipelines.chunking import chunk, text_hash
 from relrag_pipelines.chunking.document_chunks import passages
 from relrag_pipelines.records import Chunk, Page, Record
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table
-from relrag_pipelines.text.packing import count_tokens, fits, pack, split_long
+from relrag_pipelines.text.packing import pack, split_long
+from relrag_pipelines.text.token_count import count_tokens, fits
 
 LIMIT = 32
 

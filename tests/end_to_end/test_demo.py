@@ -17,6 +17,8 @@ from relrag_query.archive import Archive
 from relrag_query.cli.commands import sync as commands
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.evaluation import question_sets
+from relrag_query.graphrag import service as graphrag
+from relrag_query.graphrag.citations import Dataset
 from relrag_query.mcp import server as mcp_server
 from relrag_query.results import Answer, CitedSource
 from relrag_query.service import Service
@@ -84,6 +86,19 @@ def test_no_decoy_is_shown_where_words_alone_are_searched(archive: Archive, name
     with Archive.of(archive.settings.model_copy(update={"embedder": "none"})) as by_words:
         answer = by_words.ask(QUESTIONS[name]["question"])
     assert [decoy for decoy in QUESTIONS[name]["not_shown"] if has_source(answer, decoy)] == []
+
+
+@pytest.mark.requirement("S1-3", "S1-14")
+@pytest.mark.parametrize("question", ["What is agile", "what is agile"])
+def test_the_index_of_the_demo_cites_what_is_about_agile_and_not_what_uses_the_word(
+    archive: Archive, question: str
+) -> None:
+    """The newsletter and the reading list that name it are not among the sources, nor are the birdwatchers."""
+    traced = graphrag.query(archive.settings, "archive", question).trace
+    assert traced.count(Dataset.REPORTS)
+    pages = [(source.document.partition(",")[0], source.page_number) for source in traced.sources]
+    assert {("Cooper", 17), ("Cooper", 18), ("Schwaber", 5)} < set(pages)
+    assert {document for document, _ in pages} == {"Cooper", "Schwaber"}
 
 
 def test_the_set_of_the_demo_is_measured_by_eval(archive: Archive) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relrag_pipelines.text.packing import count_tokens
+from relrag_pipelines.text.token_count import count_tokens
 from relrag_query.answering.reader.protocol import Passage
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
