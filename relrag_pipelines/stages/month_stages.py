@@ -188,12 +188,13 @@ def _embed_on_cluster(workspace: Workspace, source: Source, months: Sequence[str
 
 
 def _embed_each(workspace: Workspace, label: str, batches: Iterable[Batch]) -> Iterator[EmbeddedBatch]:
-    for done, batch in enumerate(workspace.each(functools.partial(_embed_batch, workspace), batches), 1):
+    for done, batch in enumerate(workspace.each(functools.partial(embed_batch, workspace), batches), 1):
         workspace.report(label, done, done)  # how many there are is known at the end
         yield batch
 
 
-def _embed_batch(workspace: Workspace, batch: Batch) -> EmbeddedBatch:
+def embed_batch(workspace: Workspace, batch: Batch) -> EmbeddedBatch:
+    """What another process computes, by Ray or on this machine; EmbeddingError goes through."""
     from relrag_pipelines.embedders import embed_ahead
 
     return embed_ahead.embed_batch(workspace.embedder, batch)
