@@ -42,7 +42,8 @@ def main() -> int:
                 seconds[workers].append(measure(cluster, workspace, workers))
             cluster.stop()
     for workers, rounds in seconds.items():
-        print(f"{workers} at once: {', '.join(f'{taken:.1f}' for taken in rounds)} s, {TEXTS / min(rounds):.0f} texts/s")
+        taken = ", ".join(f"{each:.1f}" for each in rounds)
+        print(f"{workers} at once: {taken} s, {TEXTS / min(rounds):.0f} texts/s")
     ratio = min(seconds[1]) / min(seconds[2])
     print(f"two workers: {ratio:.2f}x one (goal {GOAL}); load of the machine {os.getloadavg()[0]:.1f}")
     return int(ratio < GOAL)
