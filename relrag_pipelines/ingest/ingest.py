@@ -12,8 +12,6 @@ from collections.abc import Collection
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
-import pyarrow.compute as pc
-
 from relrag_pipelines.erasure import mirrored_items, purge, rule_file
 from relrag_pipelines.erasure.rule_file import ErasureRules
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
@@ -256,8 +254,5 @@ def _delete_orphan_transcripts(workspace: Workspace, source: Source) -> None:
 
 def _reuses_ids(home: Path, source: str, before: UnitState, contents: UnitRecords) -> bool:
     """Whether a unit grew by an id that it already holds: only reading it whole tells what that means now."""
-    new = contents.tables.ids()
-    return any(
-        pc.any(pc.is_in(new, lake.private_ids(home, source, month.month, before.path))).as_py()
-        for month in before.months
-    )
+    new = contents.tables.ids().combine_chunks()
+    return any(lake.holds_private_id(home, source, month.month, before.path, new) for month in before.months)

@@ -32,7 +32,7 @@ from relrag_pipelines.pii.record_strings import OUR_REF, RecordStrings, TextKey
 from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources import record_type
-from relrag_pipelines.stores.table_schema import arrow_schema
+from relrag_pipelines.stores.table_schema import arrow_schema, in_order
 
 FAULT = "redaction"
 
@@ -79,7 +79,7 @@ def redact_records(
     parts, failed = [schema.empty_table()], []
     columns = [name for name in schema.names if name not in _OWN_COLUMNS | _ID_COLUMNS]
     if not redactor.enabled:
-        return records.sort_by("asset_id"), []
+        return in_order(records, ["asset_id"]), []
     channels = [channel_of(kind, default_channel) for kind in records["rag_source_type"].to_pylist()]
     for channel in sorted(set(channels)):
         rows = records.filter(pa.array([name == channel for name in channels])).combine_chunks()
@@ -88,7 +88,7 @@ def redact_records(
         redacted, bad = _redact(rows, redactor, channel, phones_by_row, replaced, values)
         parts.append(redacted.filter(pa.array(~bad)))
         failed += [(asset_id, FAULT) for asset_id in rows["asset_id"].filter(pa.array(bad)).to_pylist()]
-    return pa.concat_tables(parts).sort_by("asset_id"), sorted(failed)
+    return in_order(pa.concat_tables(parts), ["asset_id"]), sorted(failed)
 
 
 def _redact(

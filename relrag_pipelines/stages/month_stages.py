@@ -27,7 +27,7 @@ from relrag_pipelines.stages.redaction_policy import policy
 from relrag_pipelines.stores import audit_mark, lake, unit_state, vault
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint
-from relrag_pipelines.stores.table_schema import arrow_schema, to_table
+from relrag_pipelines.stores.table_schema import arrow_schema, in_order, to_table
 from relrag_pipelines.workers.pool import ENDED_TWICE, MAKE_ROOM, WorkerKilled
 from relrag_pipelines.workspace import Workspace
 
@@ -80,7 +80,7 @@ def merge_duplicates(private: pa.Table, written: Mapping[str, int] | None = None
     names = arrow_schema(Record).names
     answers_nothing = pc.cast(pc.is_null(private["parent_asset_id"]), pa.int8())
     ranked = private.append_column("answers_nothing", answers_nothing)
-    ordered = ranked.sort_by([("asset_id", "ascending"), ("answers_nothing", "ascending"), ("unit", "ascending")])
+    ordered = in_order(ranked, ["asset_id", "answers_nothing", "unit"])
     if pc.count_distinct(ordered["asset_id"]).as_py() == ordered.num_rows:
         return ordered.select(names)
     if written is not None:

@@ -23,7 +23,7 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Table
 from relrag_pipelines.stores import parquet_file, private_manifest, vault
-from relrag_pipelines.stores.table_schema import arrow_schema, conform
+from relrag_pipelines.stores.table_schema import arrow_schema, conform, in_order
 
 _ROW_GROUP = 50_000
 DERIVED = tuple(name for name, table in TABLES.items() if f"lake/{name}/<source>/" in table.place)
@@ -223,10 +223,16 @@ def recover_unlisted(home: Path, source: str, months: Sequence[str]) -> list[str
     return sorted(recovered)
 
 
-def private_ids(home: Path, source: str, month: str, unit: str) -> pa.ChunkedArray:
-    """asset_ids of the records of a unit in a month; LakeError if it cannot be read."""
-    records = read(home, "private_records", source, month, ["asset_id", "unit"], damaged=True)
-    return records["asset_id"].filter(pc.equal(records["unit"], unit))
+def holds_private_id(home: Path, source: str, month: str, unit: str, asset_ids: pa.Array) -> bool:
+    """Whether a unit has one of these records in a month; LakeError if it cannot be read.
+
+    Which records are of the unit is read only where the month has one of them, which is rare.
+    """
+    there = pc.is_in(read(home, "private_records", source, month, ["asset_id"], damaged=True)["asset_id"], asset_ids)
+    if not pc.any(there).as_py():
+        return False
+    units = read(home, "private_records", source, month, ["unit"], damaged=True)["unit"]
+    return bool(pc.any(pc.and_(there, pc.equal(units, unit))).as_py())
 
 
 def unlisted_months(home: Path, source: str) -> set[str]:
@@ -296,7 +302,7 @@ def _write(home: Path, table: str, source: str, month: str, rows: pa.Table, stam
 def write_rows(path: Path, declared: Table, rows: pa.Table, stamp: InputFingerprint) -> ManifestEntry:
     """Puts a parquet file in place, sorted by key, and returns its entry; ValueError for rows not as declared."""
     # cast, not validate: only a cast refuses a null in a column that must not be empty
-    ordered = rows.sort_by([(name, "ascending") for name in declared.key]).cast(arrow_schema(declared.row))
+    ordered = in_order(rows, declared.key).cast(arrow_schema(declared.row))
     with replace_file(path) as temporary:
         pq.write_table(ordered, temporary, compression="zstd", row_group_size=_ROW_GROUP, store_schema=False)
         output, size = file_hash(temporary), temporary.stat().st_size
