@@ -59,14 +59,15 @@ class SpillBuffer:
 
     def month(self, month: str) -> pa.Table:
         """The records of a month in the order in which they were added."""
-        spilled = [pa.ipc.open_file(pa.memory_map(str(file))).read_all() for file in self._files.get(month, ())]
+        spilled = map(_spilled, self._files.get(month, ()))
         in_memory = (rows.month(month) for rows in self._held if month in rows.places)
         return pa.concat_tables([arrow_schema(PrivateRecord).empty_table(), *spilled, *in_memory])
 
     def ids(self) -> pa.ChunkedArray:
-        """The asset_ids of all records."""
-        months = {*self._files, *(month for rows in self._held for month in rows.places)}
-        chunks = chain.from_iterable(self.month(month)["asset_id"].chunks for month in sorted(months))
+        """The asset_ids of all records; of no other column anything is read or put together."""
+        spilled = map(_spilled, chain.from_iterable(self._files.values()))
+        tables = chain(spilled, (rows.table for rows in self._held))
+        chunks = chain.from_iterable(table["asset_id"].chunks for table in tables)
         return pa.chunked_array(list(chunks), pa.string())
 
     def clear(self) -> None:
@@ -104,6 +105,10 @@ class _Rows:
 
     def month(self, month: str) -> pa.Table:
         return self.table.slice(*self.places[month])
+
+
+def _spilled(file: Path) -> pa.Table:
+    return pa.ipc.open_file(pa.memory_map(str(file))).read_all()
 
 
 def spill_folder(home: Path, source: str) -> Path:
