@@ -20,7 +20,7 @@ from relrag_pipelines.orchestration import runner
 from relrag_pipelines.records import Record
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import redaction_check
-from relrag_pipelines.stores import archive_tables, generations, lake
+from relrag_pipelines.stores import archive_tables, audit_mark, generations, lake
 from relrag_pipelines.stores.table_schema import arrow_schema
 from relrag_query.cli.commands import sync as commands
 from tests import archive
@@ -157,6 +157,10 @@ def test_the_check_of_redaction_looks_at_what_was_written_last_all_over_the_mont
         pa.Table.from_pylist(leaking, rows.schema), lake.month_path(workspace.home, "records", "notes", "2023-03")
     )
     assert redaction_check.find_unredacted(workspace, source, 160) == {"2023-03": 14}  # 0, 3, ... 84 are looked at
+    audit_mark.mark_unaudited(workspace.home, "notes", ["2023-05"])
+    assert redaction_check.find_unredacted(workspace, source) == {}  # only what waits for the search is
+    audit_mark.mark_unaudited(workspace.home, "notes", ["2023-03"])
+    assert redaction_check.find_unredacted(workspace, source) == {"2023-03": 40}
 
 
 def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:

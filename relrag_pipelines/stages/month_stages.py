@@ -293,7 +293,7 @@ def run(
     """Rebuilds months of a stage; returns their manifest entries and, of those with input, what each took."""
     home, label = workspace.home, f"{source.name}: {stage.name}"
     if stage.table == "records" and workspace.settings.pii_redaction_enabled:
-        audit_mark.mark_unaudited(home, source.name)
+        audit_mark.mark_unaudited(home, source.name, months)
     upstream = [lake.manifest(home, table, source.name) for table in stage.inputs]
     orders = version_orders(source, unit_state.load(home, source.name))
     counts: dict[str, Mapping[str, float]] = {}

@@ -70,7 +70,8 @@ def describe_unredacted(unredacted: Mapping[str, int]) -> str:
 def find_unredacted(workspace: Workspace, source: Source, most: int = 1000) -> dict[str, int]:
     """Number of strings in redacted records that contain what the policy forbids, by month with any.
 
-    Examines at most `most` records, spread over each month, from the months written last.
+    Examines at most `most` records, spread over each month, from the months written last; of the months that wait for
+    the search, or of all where none does.
     """
     from relrag_pipelines.pii import json_values, record_strings, redact_tables, redacted_numbers
 
@@ -78,7 +79,9 @@ def find_unredacted(workspace: Workspace, source: Source, most: int = 1000) -> d
     if not workspace.settings.pii_redaction_enabled:
         return counts
     home, remaining = workspace.home, most
-    months = lake.month_files(home, "records", source.name)
+    marked = audit_mark.unaudited_months(home, source.name)
+    files = lake.month_files(home, "records", source.name)
+    months = {month: path for month, path in files.items() if month in marked or not marked}
     written = {month: path.stat().st_mtime_ns for month, path in months.items()}
     for month in sorted(months, key=lambda month: (written[month], month), reverse=True):
         rows = lake.read(home, "records", source.name, month)

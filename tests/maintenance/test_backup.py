@@ -91,7 +91,7 @@ def test_what_cannot_be_made_again_goes_round(config: Path, tmp_path: Path, caps
 
 def test_months_that_were_redacted_and_not_checked_are_so_in_a_restored_home(config: Path, tmp_path: Path) -> None:
     home, place = config.parent / ".relrag", tmp_path / "backup"
-    audit_mark.mark_unaudited(home, "chat")
+    audit_mark.mark_unaudited(home, "chat", [])
     assert verify_home(home) == [], "the next sync checks it: nothing is wrong with the home"
     assert backup(place, config, everything=True) == 0
     shutil.rmtree(home)

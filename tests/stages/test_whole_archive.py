@@ -137,7 +137,7 @@ def test_no_stage_reads_what_was_redacted_and_not_checked(tmp_path: Path) -> Non
     leaking = pa.Table.from_pylist(rows, lake.read(workspace.home, "records", "chat", "2024-01").schema)
     lake.write(workspace.home, "records", "chat", ["2024-01"], [(leaking, stamp)])
     whole_archive.run(workspace, stage("checked", ("records",)))
-    audit_mark.mark_unaudited(workspace.home, "chat")
+    audit_mark.mark_unaudited(workspace.home, "chat", ["2024-01"])
     with pytest.raises(RedactionIncomplete, match=r"^chat: 1 of what was redacted"):
         whole_archive.run(workspace, stage("unchecked", ("records",)))
     redaction_check.require_checked(workspace)
