@@ -38,16 +38,23 @@ TABLES = (
     "person_relationships",
     *month_texts.TABLES,
 )
+_MONTH_ENTRIES = """
+    CREATE TEMP TABLE month_entries AS
+    SELECT lake_month, entry, person_id, kind, keyed, shared, min(value) AS value,
+        count(*) FILTER (role = 'sender') AS sent, bool_or(entry = asset_id) AS is_card
+    FROM identifiers GROUP BY ALL
+"""
+"""The entries of each month; a month has few, so that the identifiers are read once for all that is asked of them."""
 _COUNTED = """
     SELECT split_part(lake_month, '/', 1) AS source, entry, person_id, kind, keyed, shared, min(value) AS value,
-        count(*) FILTER (role = 'sender') AS sent, bool_or(entry = asset_id) AS is_card
-    FROM identifiers GROUP BY ALL ORDER BY ALL
+        sum(sent)::BIGINT AS sent, bool_or(is_card) AS is_card
+    FROM month_entries GROUP BY ALL ORDER BY ALL
 """
 _PEOPLE_OF_MONTHS = """
-    WITH appearing AS (SELECT DISTINCT lake_month, entry, person_id AS pinned FROM identifiers)
-    SELECT lake_month, md5(string_agg(concat_ws('/', appearing.entry, pinned, who.person_id), ','
-        ORDER BY appearing.entry, pinned))
-    FROM appearing LEFT JOIN who ON who.source = split_part(lake_month, '/', 1) AND who.entry = appearing.entry
+    WITH entries AS (SELECT DISTINCT lake_month, entry, person_id AS pinned FROM month_entries)
+    SELECT lake_month, md5(string_agg(concat_ws('/', entries.entry, pinned, who.person_id), ','
+        ORDER BY entries.entry, pinned))
+    FROM entries LEFT JOIN who ON who.source = split_part(lake_month, '/', 1) AND who.entry = entries.entry
         AND who.pinned_person_id = coalesce(pinned, -1)
     GROUP BY lake_month
 """
@@ -141,6 +148,7 @@ def _pseudonym(workspace: Workspace, name: str) -> str:
 
 
 def _entries(connection: duckdb.DuckDBPyConnection) -> list[NamingEntry]:
+    connection.execute(_MONTH_ENTRIES)
     rows = connection.sql(_COUNTED).to_arrow_table().to_pylist()
     by_source: dict[str, list[dict[str, object]]] = {}
     for row in rows:
