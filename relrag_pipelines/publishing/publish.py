@@ -159,7 +159,7 @@ def _build_incremental(workspace: Workspace, info: dict[str, Any], values: Known
         return None
     folder, points = _begin(workspace), []
     number = generations.next_number(workspace.home)
-    info = {**info, "means": base_info["means"]}
+    info = {**info, "means": base_info["means"], "complete_since": generations.current_number(workspace.home)}
     base = previous.with_name(catalog.BASE)
     link(base if base.exists() else previous, folder / catalog.BASE)
 
@@ -215,7 +215,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     if (folder / _INPUTS).read_text() != inputs_hash:
         raise GenerationError("the lake has changed since the catalog was built; run `relrag sync`")
     counts = validate_build(folder)
-    deleted = catalog.count_removed(folder / CATALOG, _current_catalog(workspace))
+    deleted = _count_deleted(workspace, folder)
     policy = redaction_policy.policy_hash(workspace)
     former = generations.current_manifest(workspace.home)
     # a generation of an older schema cannot be compared: any of its records may have been deleted
@@ -246,6 +246,16 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     inherited = _inherited_hashes(workspace, folder)
     generation = generations.finish(workspace.home, manifest, now(), forget=forget, carried=inherited)
     return generation, generations.sweep(workspace.home, workspace.settings.keep_generations)
+
+
+def _count_deleted(workspace: Workspace, folder: Path) -> int:
+    """How many records and failures of the current generation the built one lacks.
+
+    An incremental one that lacked any would not have been built, so it is asked only of others.
+    """
+    if build_info.read(folder).get("complete_since") == generations.current_number(workspace.home):
+        return 0
+    return catalog.count_removed(folder / CATALOG, _current_catalog(workspace))
 
 
 def _prune(workspace: Workspace) -> None:

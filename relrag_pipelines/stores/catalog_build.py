@@ -159,7 +159,7 @@ def _prepare(
 
 def _count_removed(connection: duckdb.DuckDBPyConnection) -> int:
     """What the previous catalog has that the records and failures of this one and its base have no more."""
-    records = "(FROM records UNION ALL BY NAME FROM kept_records)"
+    records = f"(FROM records UNION ALL BY NAME FROM kept_records WHERE {sql.FORMER_MONTHS})"
     return count(connection, sql.REMOVED.format(records=records)) + count(connection, sql.REMOVED_FAILURES)
 
 

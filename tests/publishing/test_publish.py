@@ -9,6 +9,7 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import duckdb
 import pytest
@@ -60,11 +61,15 @@ def everything(config: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 @pytest.mark.usefixtures("without_dagster")
-def test_a_new_note_lies_on_top_and_is_found_beside_the_old_ones(config: Path, tmp_path: Path) -> None:
+def test_a_new_note_lies_on_top_and_is_found_beside_the_old_ones(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     archive.first_sync(config)
     whole = published(config) / catalog.NAME
     add(config, {"id": "new", "text": "The orangery is heated by a rusty boiler.", "ts": 1735689600})
-    assert commands.sync(config) == 0
+    with monkeypatch.context() as patch:  # what it lies on top of was compared when it was built
+        patch.setattr(catalog, "count_removed", Mock(side_effect=AssertionError))
+        assert commands.sync(config) == 0
     assert on_top(config)
     assert (published(config) / catalog.BASE).samefile(whole)
     assert search(config, "rusty boiler")[0] == "new"
