@@ -42,7 +42,7 @@ _NEWEST_CHUNK_IDS = """
     SELECT arg_max(chunk_id, (last_ts, chunk_id)) FROM chunks
     WHERE thread_id IN (SELECT unnest($threads)) AND len(members) > 0 GROUP BY thread_id
 """
-_MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN (SELECT unnest($keys))"""
+_MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN ({keys})"""  # so it uses the index
 _EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LAYOUTS = "SELECT asset_id, pages, spoken FROM records WHERE asset_id IN (SELECT unnest($keys))"
@@ -116,7 +116,7 @@ def newest_windows(connection: Connection, thread_ids: Sequence[str]) -> list[Ch
 
 def messages(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Message]:
     """The messages of these ids that exist, by id."""
-    rows = connection.execute(_MESSAGES, {"keys": list(asset_ids)}).fetchall()
+    rows = connection.execute(_MESSAGES.format(keys="''" + ", ?" * len(asset_ids)), list(asset_ids)).fetchall()
     return {row[0]: Message(*row) for row in rows}
 
 

@@ -102,7 +102,7 @@ def read_question(
     inferred, trace_line = infer(whole)
     intents = inferred or classify_query_intent(questions[0], people.named, assets)
     times, topics, latest = _times(questions, intents, where, zone, connection)
-    redacted = [redact_question(topic, settings) for topic in topics]
+    redacted = [whole if topic == questions[0] else redact_question(topic, settings) for topic in topics]
     spoken = [question_language(text, languages) for text in questions]
     terms = _terms(topics, redacted, times, spoken, frequencies)
     worded = spellings_in_use([term for term in terms if not term.light], wordings, store, connection)

@@ -72,6 +72,10 @@ def test_a_new_note_lies_on_top_and_is_found_beside_the_old_ones(
         assert commands.sync(config) == 0
     assert on_top(config)
     assert (published(config) / catalog.BASE).samefile(whole)
+    with catalog.open(published(config) / catalog.NAME) as connection:
+        look_up = "EXPLAIN ANALYZE SELECT text FROM records WHERE asset_id IN (?, ?)"
+        ((_, steps),) = connection.execute(look_up, ["jsonl:notes:n3", "jsonl:notes:n4"]).fetchall()
+    assert steps.count("Index Scan") == 2, steps  # in both layers
     assert search(config, "rusty boiler")[0] == "new"
     assert search(config, "greenhouse pane 21")[0] == "n3"
     assert generation_damage.verify(archive.workspace(config).home, 2) == []
