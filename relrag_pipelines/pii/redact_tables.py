@@ -32,7 +32,8 @@ from relrag_pipelines.pii.record_strings import OUR_REF, RecordStrings, TextKey
 from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources import record_type
-from relrag_pipelines.stores.table_schema import arrow_schema, in_order
+from relrag_pipelines.stores.row_order import in_order
+from relrag_pipelines.stores.table_schema import arrow_schema
 
 FAULT = "redaction"
 

@@ -27,7 +27,8 @@ from relrag_pipelines.stages.redaction_policy import policy
 from relrag_pipelines.stores import audit_mark, lake, unit_state, vault
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint
-from relrag_pipelines.stores.table_schema import arrow_schema, in_order, to_table
+from relrag_pipelines.stores.row_order import in_order
+from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 from relrag_pipelines.workers.pool import ENDED_TWICE, MAKE_ROOM, WorkerKilled
 from relrag_pipelines.workspace import Workspace
 

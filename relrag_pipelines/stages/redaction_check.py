@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -79,11 +80,7 @@ def find_unredacted(workspace: Workspace, source: Source, most: int = 1000) -> d
     if not workspace.settings.pii_redaction_enabled:
         return counts
     home, remaining = workspace.home, most
-    marked = audit_mark.unaudited_months(home, source.name)
-    files = lake.month_files(home, "records", source.name)
-    months = {month: path for month, path in files.items() if month in marked or not marked}
-    written = {month: path.stat().st_mtime_ns for month, path in months.items()}
-    for month in sorted(months, key=lambda month: (written[month], month), reverse=True):
+    for month in _months_to_search(home, source.name):
         rows = lake.read(home, "records", source.name, month)
         few = min(remaining, most // _MONTHS_CHECKED)
         rows = rows.take(pa.array(range(0, rows.num_rows, -(-rows.num_rows // few) or 1), pa.int64()))
@@ -99,6 +96,14 @@ def find_unredacted(workspace: Workspace, source: Source, most: int = 1000) -> d
         if remaining <= 0:
             break
     return +counts
+
+
+def _months_to_search(home: Path, source: str) -> list[str]:
+    """The months that wait for the search, or all where none does; what was written last comes first."""
+    marked = audit_mark.unaudited_months(home, source)
+    files = lake.month_files(home, "records", source).items()
+    written = {month: path.stat().st_mtime_ns for month, path in files if month in marked or not marked}
+    return sorted(written, key=lambda month: (written[month], month), reverse=True)
 
 
 def _strings(value: Any) -> Iterator[str]:

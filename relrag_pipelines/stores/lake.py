@@ -23,7 +23,8 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Table
 from relrag_pipelines.stores import parquet_file, private_manifest, vault
-from relrag_pipelines.stores.table_schema import arrow_schema, conform, in_order
+from relrag_pipelines.stores.row_order import in_order
+from relrag_pipelines.stores.table_schema import arrow_schema, conform
 
 _ROW_GROUP = 50_000
 DERIVED = tuple(name for name, table in TABLES.items() if f"lake/{name}/<source>/" in table.place)

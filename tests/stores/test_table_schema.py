@@ -1,7 +1,6 @@
 """Declared rows, their Arrow schema and the tables of DuckDB say the same."""
 
 import dataclasses
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from relrag_pipelines.records import (
     UnitState,
 )
 from relrag_pipelines.stores.catalog import EXTRA_COLUMNS
-from relrag_pipelines.stores.table_schema import arrow_schema, ddl, in_order, to_table
+from relrag_pipelines.stores.table_schema import arrow_schema, ddl, to_table
 
 every_table = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
@@ -172,21 +171,3 @@ def test_a_missing_value_is_refused_where_one_is_needed() -> None:
     rows = pa.table({"term": pa.array([None], pa.string()), "documents": pa.array([1])})
     with pytest.raises(ValueError, match="non-nullable"):
         rows.cast(arrow_schema(TABLES["terms"].row))
-
-
-def test_rows_in_order_are_those_that_a_sort_gives_in_one_piece() -> None:
-    chance, key = random.Random(4), ["letter", "number", "word"]
-    for _ in range(500):
-        rows = [
-            {"letter": chance.choice("xy"), "number": chance.randrange(3), "word": chance.choice(["a", "b", None])}
-            for _ in range(chance.randrange(7))
-        ]
-        table = pa.Table.from_pylist(
-            rows, pa.schema({"letter": pa.string(), "number": pa.int64(), "word": pa.string()})
-        )
-        table = table.append_column("row", pa.array(range(len(rows)), pa.int64()))
-        expected = table.sort_by([(name, "ascending") for name in key])
-        for given in (table, expected, pa.concat_tables([expected[:2], expected[2:]])):
-            ordered = in_order(given, key)
-            assert ordered.equals(expected)
-            assert all(column.num_chunks <= 1 for column in ordered.columns)
