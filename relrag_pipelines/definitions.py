@@ -17,7 +17,15 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.assets import health_checks, orphaned_runs, reconciliation, resources, run_retention, run_tags
+from relrag_pipelines.assets import (
+    health_checks,
+    lake_fetch,
+    orphaned_runs,
+    reconciliation,
+    resources,
+    run_retention,
+    run_tags,
+)
 from relrag_pipelines.assets.archive_assets import archive_stage, completion_check, tables_true
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.graph_assets import graph_assets, graph_checks, key
@@ -28,6 +36,7 @@ from relrag_pipelines.assets.source_assets import manifest_true, no_unredacted_v
 from relrag_pipelines.files import access
 from relrag_pipelines.legacy import source_collections
 from relrag_pipelines.onboarding import alerts
+from relrag_pipelines.publishing import lake_bucket
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import OFF, Settings
 from relrag_pipelines.stages import graph_index_plan, whole_archive
@@ -48,6 +57,7 @@ Requests = Iterator[dg.RunRequest | dg.SkipReason]
 _RECENT_BACKFILLS = 20
 _GOING_ON = [dg.DagsterRunStatus(status) for status in dagster_runs.UNFINISHED]
 _HOUSEKEEPING_SECONDS = 60
+_EACH_HOUR = ":%Y-%m-%dT%H"
 _UP_TO_DATE = "everything is up to date"
 PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
@@ -66,6 +76,7 @@ def build_defs(workspace: Workspace, resource_overrides: Mapping[str, Any] | Non
             *(archive_stage(workspace, stage) for stage in whole_archive.stages(workspace.settings)),
             *publishing_assets(workspace),
             health_checks.archive_home(workspace),
+            *([lake_fetch.fetched_lake(workspace)] if workspace.settings.home_lake else []),
             *(graph_assets(workspace, collection) for collection in graphs),
             *(legacy_backfill(workspace, source) for source in source_collections.sources(workspace)),
         ],
@@ -100,14 +111,19 @@ def _jobs(workspace: Workspace, health: dg.AssetSelection) -> dict[str, Unresolv
     tables = graph_index_plan.tables(settings)
     graphs = [key(collection, table.name) for collection in settings.own_collections for table in tables]
     older = [[source.name, BACKFILL] for source in source_collections.sources(workspace)]
+    fetched = lake_fetch.keys(workspace)
     selections = {
         "sync": (
             (exports | months | archive) - health if sources else None,
             "Reads what has changed in the sources, and makes the months it touches and what is made of them.",
         ),
         "nightly": (
-            exports | health if sources else None,
+            exports | health | dg.AssetSelection.assets(*fetched) if sources else None,
             "Reads what has changed in the sources, and checks that they are as usual.",
+        ),
+        "fetch": (
+            dg.AssetSelection.assets(*fetched) if fetched else None,
+            "Takes over what another machine has written into the bucket of the lake.",
         ),
         "backfill": (
             months - health if sources else None,
@@ -167,7 +183,7 @@ def _nightly(workspace: Workspace, job: UnresolvedJob, checks: list[dg.AssetChec
         default_status=dg.DefaultScheduleStatus.RUNNING,
     )
     def _schedule() -> dg.RunRequest:
-        keys = [dg.AssetKey([source.name, "export"]) for source in settings.sources]
+        keys = [*lake_fetch.keys(workspace), *(dg.AssetKey([source.name, "export"]) for source in settings.sources)]
         tags = run_tags.describe_run(workspace, keys, {}, run_tags.SCHEDULE)
         return dg.RunRequest(asset_selection=keys, asset_check_keys=checks, tags=tags)
 
@@ -175,7 +191,7 @@ def _nightly(workspace: Workspace, job: UnresolvedJob, checks: list[dg.AssetChec
 
 
 def _sensors(workspace: Workspace, jobs: dict[str, UnresolvedJob]) -> list[dg.SensorDefinition]:
-    followed = [jobs[name] for name in ("sync", "publish", "graphrag") if name in jobs]
+    followed = [jobs[name] for name in ("fetch", "sync", "publish", "graphrag") if name in jobs]
     sensors = [_source_folders(workspace, jobs["sync"]), _follow_up(workspace, followed), _housekeeping(workspace)]
     return [*sensors, *([_failed_runs(workspace)] if workspace.settings.alert_urls else [])]
 
@@ -249,7 +265,7 @@ def _follow_up(workspace: Workspace, jobs: list[UnresolvedJob]) -> dg.SensorDefi
         if reason := _occupied(context.instance):
             yield dg.SkipReason(reason)
             return
-        for request in _requests(workspace, follow_up):
+        for request in _requests(workspace, fetch_or_follow_up):
             if isinstance(request, dg.SkipReason) and request.skip_message == _UP_TO_DATE:
                 reconciliation.confirm_generation(context.instance, workspace)
             yield request
@@ -291,12 +307,27 @@ def changed_sources(workspace: Workspace) -> Requests:
             yield dg.RunRequest(run_key=key, asset_selection=keys, tags=tags)
 
 
+def fetch_or_follow_up(workspace: Workspace) -> Requests:
+    """The runs of `follow_up`; in their place a fetch if another machine has changed the bucket of the lake.
+
+    Without it their generation could not be published. What is fetched changes the plan, so the runs wait for it.
+    """
+    requests = list(follow_up(workspace))
+    is_work = any(isinstance(request, dg.RunRequest) for request in requests)
+    if is_work and (commit := lake_bucket.foreign_commit(workspace)):
+        tags = run_tags.describe_run(workspace, [], {}, run_tags.SENSOR)
+        key = f"fetch:{commit}{settings_module.now():{_EACH_HOUR}}"
+        yield dg.RunRequest(run_key=key, job_name="fetch", tags=tags)
+        return
+    yield from requests
+
+
 def follow_up(workspace: Workspace) -> Requests:
     """The runs that the plan asks for now, but for exports: stale months, what is made of all, publishing, graphs."""
     workspace = replace(workspace, listings={})
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     # the hour lets a failed run be tried again, but not at every tick
-    inputs = plans.expected_inputs_hash(workspace, surveys) + settings_module.now().strftime(":%Y-%m-%dT%H")
+    inputs = plans.expected_inputs_hash(workspace, surveys) + settings_module.now().strftime(_EACH_HOUR)
     todo = plans.required_for_publish(workspace, plans.build_plan(workspace))
     for first, last, stages in todo.runs():
         keys = [dg.AssetKey([source, stage]) for source, stage in stages]

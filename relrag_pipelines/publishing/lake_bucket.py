@@ -40,6 +40,12 @@ def pull(workspace: Workspace) -> Pulled:
     return Pulled(files, shared_rules.take_over(workspace.home, workspace.keys))
 
 
+def foreign_commit(workspace: Workspace) -> str:
+    """The id of the bucket's commit if another machine made it since this one's last pull or commit; else empty."""
+    bucket = _open(workspace)
+    return bucket.foreign_commit() if bucket else ""
+
+
 def commit(workspace: Workspace) -> None:
     """Makes the lake of the home, with its erasure rules, that of the bucket, and deletes all else there."""
     if bucket := _open(workspace):

@@ -123,6 +123,11 @@ class BucketLake:
         self._note_base(commit)
         return len(fetched)
 
+    def foreign_commit(self) -> str:
+        """The id of the bucket's commit if the folder is made from another one; else empty."""
+        commit, _ = self._newest()
+        return "" if commit is None or commit.id == self._base() else commit.id
+
     def commit(self) -> int:
         """Makes the folder the bucket's commit, and deletes what that does not name; returns the number of uploads.
 

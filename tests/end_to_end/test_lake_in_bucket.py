@@ -6,12 +6,15 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 pytest.importorskip("moto", reason="moto is not installed: make setup")
 
+from relrag_pipelines.definitions import build_defs
 from relrag_pipelines.erasure import byte_search, rule_file
 from relrag_pipelines.files import failpoints, sealed_json
+from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.publishing import lake_bucket, publish
 from relrag_pipelines.stages import month_stages, whole_archive
@@ -301,6 +304,70 @@ def test_who_lost_the_race_publishes_nothing_and_the_next_sync_goes_on(tmp_path:
     with Archive.open(second) as opened:
         assert "The sauna is hot." in {hit.text for hit in opened.search("is the sauna hot").hits}
     assert plans.build_plan(archive.workspace(second)).empty
+
+
+def export_notes(config: Path, *notes: dict[str, str]) -> None:
+    """Writes notes beside those of the archive, and exports them as the sensor of folders has the daemon do."""
+    archive.write_notes(config.parent, *notes)
+    workspace = archive.workspace(config)
+    ingest(workspace, workspace.settings.source("notes"))
+
+
+def launched(config: Path) -> list[tuple[str, bool]]:
+    """Does what the daemon launches until the follow-up sensor asks for nothing: (job, whether it succeeded) each."""
+    jobs: list[tuple[str, bool]] = []
+    with dg.DagsterInstance.ephemeral() as shared:
+        while True:
+            repository = build_defs(archive.workspace(config)).get_repository_def()
+            with dg.build_sensor_context(instance=shared, repository_def=repository) as context:
+                requests = repository.get_sensor_def("follow_up").evaluate_tick(context).run_requests
+            for request in requests or []:
+                run = repository.get_job(str(request.job_name)).execute_in_process(
+                    asset_selection=request.asset_selection, tags=request.tags, instance=shared, raise_on_error=False
+                )
+                jobs.append((run.job_def.name, run.success))
+            if not requests or not jobs[-1][1]:
+                return jobs
+
+
+def test_the_daemon_fetches_what_another_machine_wrote_before_it_publishes(tmp_path: Path, bucket: Bucket) -> None:
+    first = make(tmp_path / "first", bucket)
+    workspace = archive.sync(first)
+    second = archive.clone(first.parent, tmp_path / "second") / "relrag.toml"
+    archive.write_notes(second.parent, {"id": "n3", "text": "The sauna is hot.", "timestamp": "2024-03-01"})
+    archive.sync(second)
+    assert launched(first) == [], "what others wrote waits for the night, or for a change here"
+    well = {"id": "n4", "text": "The well is dry.", "timestamp": "2024-04-01"}
+    export_notes(first, well)
+    jobs = launched(first)
+    assert [jobs[0], jobs[-1]] == [("fetch", True), ("publish", True)]
+    assert [job for job, _ in jobs[1:-1]] == ["sync"] * len(jobs[1:-1])
+    assert generations.current_number(workspace.home) == 2
+    assert stored(bucket) == set(hashes(workspace.home).values())
+    with Archive.open(first) as opened:
+        assert "The well is dry." in {hit.text for hit in opened.search("is the well dry").hits}
+    export_notes(first, well, {"id": "n5", "text": "The roof leaks.", "timestamp": "2024-05-01"})
+    assert "fetch" not in dict(launched(first))
+
+
+def test_the_daemon_forgets_what_another_machine_forgot(tmp_path: Path, bucket: Bucket) -> None:
+    first = make(tmp_path / "first", bucket)
+    assert commands.sync(first) == 0
+    second = archive.clone(first.parent, tmp_path / "second") / "relrag.toml"
+    assert forgetting.forget(FORGET, first, yes=True) == 0
+    assert answers(second)
+    export_notes(second, {"id": "n3", "text": "The sauna is hot.", "timestamp": "2024-03-01"})
+    jobs = launched(second)
+    assert [jobs[0], jobs[-1]] == [("fetch", True), ("publish", True)]
+    assert not answers(second)
+    assert not holds(archive.home(second.parent))
+
+
+def test_the_schedule_fetches_every_night(tmp_path: Path, bucket: Bucket) -> None:
+    repository = build_defs(archive.workspace(make(tmp_path / "archive", bucket))).get_repository_def()
+    with dg.build_schedule_context(repository_def=repository) as context:
+        (request,) = repository.get_schedule_def("nightly").evaluate_tick(context).run_requests or []
+    assert dg.AssetKey("fetched_lake") in (request.asset_selection or [])
 
 
 def test_a_bucket_out_of_reach_stops_a_sync_and_a_forget_before_they_change_anything(
