@@ -1,8 +1,9 @@
 """Dagster's storages in SQLite, quicker to open and to use.
 
 Dagster makes an engine of SQLAlchemy for every statement, and throws away with it the SQL that it compiled. And
-whenever it opens a database it reads all its migrations (90 files), also where there is nothing to migrate. Command
-line, web server, daemon and the runs that it starts all use these: dagster.yaml names them.
+whenever it opens a database it reads all its migrations (90 files), also where there is nothing to migrate. Its rows
+are JSON that repeats the names of all its fields; here they are compressed. Command line, web server, daemon and the
+runs that it starts all use these: dagster.yaml names them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import functools
 import os
 import sqlite3
 import threading
+import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -18,12 +20,24 @@ from typing import Any
 
 from dagster import DagsterEvent, DagsterEventType, EventLogEntry
 from dagster._core.storage.event_log import ConsolidatedSqliteEventLogStorage
-from dagster._core.storage.event_log.schema import AssetKeyTable
+from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, AssetKeyTable, SqlEventLogStorageTable
 from dagster._core.storage.runs import SqliteRunStorage
+from dagster._core.storage.runs.schema import RunsTable
 from dagster._core.storage.schedules import SqliteScheduleStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from dagster._serdes import ConfigurableClassData
-from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, inspect, make_url
+from sqlalchemy import (
+    Connection,
+    Dialect,
+    Engine,
+    QueuePool,
+    Text,
+    TypeDecorator,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+)
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -31,6 +45,31 @@ from relrag_pipelines.files.failpoints import failpoint
 
 # Dagster's own setting: events of one step that are there together are stored by `store_event_batch`
 os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", "500")
+
+
+class CompressedText(TypeDecorator[str]):
+    """Text that SQLite stores compressed; what is stored as text, as earlier versions did, is read too."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
+        """What is stored: bytes of zlib in SQLite, else the text."""
+        return value if value is None or dialect.name != "sqlite" else zlib.compress(value.encode())
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
+        """The text."""
+        return zlib.decompress(value).decode() if isinstance(value, bytes) else value
+
+
+# columns that no query of Dagster compares
+for _column in (
+    SqlEventLogStorageTable.c.event,
+    AssetCheckExecutionsTable.c.evaluation_event,
+    AssetKeyTable.c.last_materialization,
+    RunsTable.c.run_body,
+):
+    _column.type = CompressedText()
 
 _engines: dict[str, Engine] = {}
 """by the URL of their database"""

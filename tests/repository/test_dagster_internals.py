@@ -20,6 +20,7 @@ from tests.conftest import ROOT
 
 _ONE_PROCESS = "a run in this process that belongs to a job and a location of the UI: dg.materialize makes neither"
 _ONE_ENGINE = "dagster.yaml can name a storage, but a storage of one's own is made from Dagster's"
+_SMALL = "rows are compressed: Dagster has no setting for it"
 _GUARD = "the web server behind relrag's login: Dagster has no other way to add middleware"
 _TYPES = "types of an executor's parameters, imported by mypy alone"
 
@@ -73,7 +74,10 @@ USED = (
         ),
         _ONE_ENGINE,
     ),
-    Use("dagster._core.storage.event_log.schema", "AssetKeyTable", ("name",), _ONE_ENGINE),
+    Use("dagster._core.storage.event_log.schema", "AssetKeyTable", ("name", "c"), _ONE_ENGINE),
+    Use("dagster._core.storage.event_log.schema", "SqlEventLogStorageTable", ("c",), _SMALL),
+    Use("dagster._core.storage.event_log.schema", "AssetCheckExecutionsTable", ("c",), _SMALL),
+    Use("dagster._core.storage.runs.schema", "RunsTable", ("c",), _SMALL),
     Use("dagster._core.storage.runs", "SqliteRunStorage", ("from_config_value", "from_local", "connect"), _ONE_ENGINE),
     Use(
         "dagster._core.storage.schedules",
