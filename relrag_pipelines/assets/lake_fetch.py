@@ -6,7 +6,6 @@ import dagster as dg
 
 from relrag_pipelines.assets import labels
 from relrag_pipelines.assets.error_boundary import seal_errors
-from relrag_pipelines.erasure import purge
 from relrag_pipelines.publishing import lake_bucket
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
@@ -34,6 +33,8 @@ def fetched_lake(workspace: Workspace) -> dg.AssetsDefinition:
     )
     @seal_errors
     def _asset() -> dg.MaterializeResult[Any]:
+        from relrag_pipelines.erasure import purge  # imported only here: the definitions need none of it
+
         with writing(workspace.home, FETCHED, _WAIT_SECONDS):
             pulled = lake_bucket.pull(workspace)
             purge.resume(workspace)

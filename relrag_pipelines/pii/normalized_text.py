@@ -23,14 +23,11 @@ WRAP = "\u205f"
 _WIDE = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0xFF01, 0xFF5F), 0xFE6B)} | dict.fromkeys(
     (0x2024, 0x3002, 0xFF61), "."
 )
-DIGITS = {
-    code: str(unicodedata.decimal(chr(code)))
-    for code in (*range(128, 0xFFFF), *range(0x1D7CE, 0x1D800), *range(0x1FBF0, 0x1FBFA))
-    if unicodedata.category(chr(code)) == "Nd"
-}
+_FOREIGN = "".join(map(chr, (*range(128, 0xFFFF), *range(0x1D7CE, 0x1D800), *range(0x1FBF0, 0x1FBFA))))
+DIGITS = {ord(digit): str(unicodedata.decimal(digit)) for digit in re.findall(r"\d", _FOREIGN)}
 RAISED = "\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u2080-\u2089\u2460-\u2468\u24ea\u2776-\u277e\u2780-\u2788\u278a-\u2792"
 """raised, lowered and circled digits, as in a character class"""
-_RAISED = {code: str(unicodedata.digit(chr(code))) for code in range(128, 0x2800) if re.match(f"[{RAISED}]", chr(code))}
+_RAISED = {ord(digit): str(unicodedata.digit(digit)) for digit in re.findall(f"[{RAISED}]", _FOREIGN)}
 _BLANKS = dict.fromkeys((*range(0x2000, 0x200B), 0x202F, 0x3000), " ")
 _SIGNS = {0x207A: "+", 0x208A: "+", 0x207B: "-", 0x208B: "-", 0x207D: "(", 0x208D: "(", 0x207E: ")", 0x208E: ")"}
 """raised and lowered signs of numbers"""

@@ -15,7 +15,6 @@ from relrag_pipelines.sources import ReadContext, Unit, outlook_stores
 from relrag_pipelines.sources.mail import mailbox, mime
 from relrag_pipelines.sources.mail.outlook import msg, pst
 from relrag_pipelines.sources.mail.outlook.mapi_properties import mail_of, raw_text
-from relrag_pipelines.sources.mail.records import MailContext, read_mail
 from relrag_pipelines.workers.sandbox import ParserStopped
 
 __all__ = ["read", "recognise", "starts_item_at"]
@@ -26,6 +25,9 @@ _HEAD = 8192
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of a unit's mails: each mail, then its attachments, preceded by the failures of both."""
+    # imported only here: modules of mail are used without reading any, and this one has PDFium and calendars
+    from relrag_pipelines.sources.mail.records import MailContext, read_mail
+
     if unit.file.suffix.lower() in outlook_stores.SUFFIXES:
         yield from _read_data_file(unit, reading)
         return
@@ -83,6 +85,8 @@ def _read_stored_mail(mail: pst.StoredMail, unit: Unit, reading: ReadContext) ->
     if mail.message is None:
         yield Failure(f"item {mail.number}", "damaged", "the mail cannot be read; repair the file with scanpst")
         return
+    from relrag_pipelines.sources.mail.records import MailContext, read_mail
+
     content = raw_text(mail.message.properties)
     yield from read_mail(
         MailContext(content, unit.path, str(mail.number), parsed=mail_of(mail.message, content)), reading
