@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,12 +13,14 @@ import dagster as dg
 import pytest
 from dagster._daemon.types import DaemonHeartbeat
 
+from relrag_pipelines.assets import reconciliation
 from relrag_pipelines.maintenance import verify
 from relrag_pipelines.orchestration import runner
 from relrag_pipelines.publishing import event_database
 from relrag_pipelines.settings import SettingsError
-from tests import archive
+from tests import archive, make_home
 from tests.conftest import ROOT
+from tests.end_to_end import test_upgrade
 from tests.postgres import PASSWORD, postgres
 
 RELRAG = str(Path(sys.executable).with_name("relrag"))
@@ -85,3 +88,24 @@ def test_the_storage_can_change(tmp_path: Path) -> None:
         folder = runner.instance_folder(tmp_path, storage)
         assert words in (folder / "dagster.yaml").read_text()
         assert verify.verify_home(tmp_path) == []
+
+
+def test_a_home_of_an_earlier_version_goes_over_to_postgres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its runs stay in SQLite; what it has is shown from the lake, as of no run, and the next sync makes the rest."""
+    pytest.importorskip("dagster_postgres", reason="dagster-postgres is not installed (relrag[postgres])")
+    fixture = test_upgrade.FIXTURES[-1]
+    config = test_upgrade.unpack(fixture, tmp_path)
+    config.write_text(f'dagster_storage = "postgres"\n{config.read_text()}')
+    home = archive.home(tmp_path)
+    with postgres() as url:
+        done = relrag(config, "sync", DAGSTER_POSTGRES_URL=url)
+        assert done.returncode in (0, 1), done.stdout + done.stderr
+        assert "Generation 3: 9 records" in done.stdout
+        assert make_home.rows(home) == json.loads((fixture / "rows.json").read_text())
+        monkeypatch.setenv("DAGSTER_POSTGRES_URL", url)
+        with runner.instance(home, "postgres") as shared:
+            assert {run.status for run in shared.get_runs()} == {dg.DagsterRunStatus.SUCCESS}
+            assert reconciliation.reconcile(shared, archive.workspace(config)) > 0
+            assert shared.get_materialized_partitions(dg.AssetKey(["chat", "redacted"]))
+            assert reconciliation.reconcile(shared, archive.workspace(config)) == 0
+    assert verify.verify_home(home) == []
