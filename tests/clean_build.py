@@ -6,7 +6,8 @@ import shutil
 from pathlib import Path
 
 from relrag_pipelines.files import atomic
-from relrag_pipelines.stores import archive_tables, generations, inventory, lake
+from relrag_pipelines.records import TABLES
+from relrag_pipelines.stores import archive_tables, catalog, generations, inventory, lake
 from tests import archive, interruption
 
 Tables = dict[str, object]
@@ -43,13 +44,28 @@ def tables(config: Path) -> Tables:
         entry = archive_tables.entry(home, table)
         found[table] = entry.output if entry else ""
     current = home / "published" / str(generations.current_number(home))
-    rows = interruption.rows(current / "catalog.duckdb")
-    found |= {f"{table} of the catalog": of_table for table, of_table in rows.items()}
+    found |= {f"{table} of the catalog": rows for table, rows in _catalog(current).items()}
     found["points"] = interruption.points(current / "vectors")
     return found
+
+
+def _catalog(generation: Path) -> Tables:
+    """The rows of each table of the catalog, but for what tells whether it lies on the one of an earlier generation.
+
+    That is `replaced`, the numbers of edges, and `terms`, which then are those of that generation.
+    """
+    with catalog.open(generation / "catalog.duckdb") as connection:
+        names = {name for (name,) in connection.execute("SHOW TABLES").fetchall() if name in TABLES} - {"replaced"}
+        names -= {"terms"} if (generation / catalog.BASE).exists() else set()
+        tables_read = {name: connection.table(name) for name in names}
+        edges = tables_read["asset_asset_edges"]
+        tables_read["asset_asset_edges"] = edges.project("* EXCLUDE (id)")
+        return {name: sorted(map(repr, table.fetchall())) for name, table in tables_read.items()}
 
 
 def differences(config: Path, clean: Path) -> list[str]:
     """The names of tables in which two archives differ."""
     first, second = tables(config), tables(clean)
-    return sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
+    names = first.keys() | second.keys()
+    names -= {"terms of the catalog"} - (first.keys() & second.keys())
+    return sorted(name for name in names if first.get(name) != second.get(name))

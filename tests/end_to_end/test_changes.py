@@ -245,6 +245,23 @@ def test_one_of_two_cards_of_a_person_is_forgotten(tmp_path: Path, without_dagst
     assert forgetting.forget(ForgetRequest(refs=[first]), config, yes=True) == 0
 
 
+def test_a_generation_on_a_base_is_what_a_first_sync_would_make(
+    tmp_path: Path, without_dagster: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELRAG_NOW", CLOCK)
+    folder = tmp_path / "archive"
+    folder.mkdir()
+    config = archive.many_notes(folder, months=6)
+    home = archive.sync(config).home
+    with (config.parent / "notes.jsonl").open("a") as file:
+        file.write('{"id": "new", "text": "The sauna is hot", "timestamp": "2023-03-15T08:00:00Z"}\n')
+    archive.sync(config)
+    assert (home / "published" / "2" / catalog.BASE).exists()
+    clean = clean_build.copy_exports(config.parent, tmp_path / "clean")
+    archive.sync(clean)
+    assert clean_build.differences(config, clean) == []
+
+
 def _run(examples: int, steps: int, *, random: bool) -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         Changes,
