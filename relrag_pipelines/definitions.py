@@ -121,10 +121,7 @@ def _jobs(workspace: Workspace, health: dg.AssetSelection) -> dict[str, Unresolv
             exports | health | dg.AssetSelection.assets(*fetched) if sources else None,
             "Reads what has changed in the sources, and checks that they are as usual.",
         ),
-        "fetch": (
-            dg.AssetSelection.assets(*fetched) if fetched else None,
-            "Takes over what another machine has written into the bucket of the lake.",
-        ),
+        "fetch": (dg.AssetSelection.assets(*fetched) if fetched else None, "Fetches what other machines wrote."),
         "backfill": (
             months - health if sources else None,
             "Makes months again, from redaction to edges, whether or not they are stale.",
