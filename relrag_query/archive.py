@@ -7,8 +7,10 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
+from zoneinfo import ZoneInfo
 
 import duckdb
 
@@ -43,22 +45,25 @@ from relrag_query.retrieval import (
     attachment_filter,
     catalog_reader,
     client_generation,
+    record_list,
     record_reader,
     redacted_views,
 )
 from relrag_query.retrieval.attachment_filter import Attachment
-from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
+from relrag_query.retrieval.connection_sharing import ArchiveError, Readers, WrongQuestion
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.question_length import NOTICE, shorten, shorten_all, valid_text
 from relrag_query.retrieval.question_reader import (
     DateLike,
     Filters,
     Infer,
+    limits_of,
     read_question,
     redact_question,
     rules_decide,
 )
 from relrag_query.retrieval.question_vectors import QuestionVectors
+from relrag_query.retrieval.record_list import EntryCounts, Selection
 from relrag_query.retrieval.record_reader import Brief, IndexEntry
 from relrag_query.retrieval.term_coverage import Frequencies, tokens
 from relrag_query.understanding.intent import Expansion
@@ -144,6 +149,7 @@ class Archive:
         since: DateLike = None,
         until: DateLike = None,
         attachment: Attachment | None = None,
+        added: DateLike = None,
         limit: int | None = None,
     ) -> Results:
         """The passages that fit a query best; with a `person` (a name, an alias or a number) those that have to do with
@@ -151,15 +157,53 @@ class Archive:
 
         With an `attachment` (a type of it, or `any`) those of attachments and of what they are attached to.
         `since` and `until` (to the end of that day, month or year) leave out everything else; a time phrase in the
-        query itself only puts what lies within it first. A smaller `limit` gives the first of the same hits.
+        query itself only puts what lies within it first. `added` leaves what was first published then or later.
+        A smaller `limit` gives the first of the same hits. Without words, `list_records` answers.
         """
         shown = self.settings.search_limit if limit is None else limit
+        filters = Filters(sources, kinds, since, until, person, attachment, added)
+        if not query.strip():
+            return self.list_records(filters, shown)
         query = valid_text(query)
         words = shorten(query)
         with self._reading() as connection:
-            context = self._context(connection, words, Filters(sources, kinds, since, until, person, attachment), shown)
+            context = self._context(connection, words, filters, shown)
             results = pipeline.search(context, shown)
             return results if words == query else replace(results, query=query, head=[NOTICE, *results.head])
+
+    def list_records(self, filters: Filters, limit: int, offset: int = 0, *, oldest_first: bool = False) -> Results:
+        """The records that filters leave, in order of time, without the first `offset`; of a chat its windows.
+
+        Raises WrongQuestion where nothing is left out, and as `search` does.
+        """
+        with self._reading() as connection:
+            selection = self._selection(connection, filters, limit)
+            hits = record_list.hits(connection, selection, limit, offset, oldest_first=oldest_first)
+            return Results("", hits, None, [], [f"list: {len(hits)} entries"])
+
+    def count_records(self, filters: Filters) -> EntryCounts:
+        """What `list_records` lists, counted. Raises as that does."""
+        with self._reading() as connection:
+            zone = ZoneInfo(self.settings.timezone)
+            return record_list.counts(connection, self._selection(connection, filters, 1), zone)
+
+    def _selection(self, connection: duckdb.DuckDBPyConnection, filters: Filters, limit: int) -> Selection:
+        if filters.leave_all:
+            raise WrongQuestion("the question is empty; give words, or limits such as a source or a time")
+        zone = ZoneInfo(self.settings.timezone)
+        limits = limits_of(filters, self.settings, limit, zone)
+        if filters.person:
+            limits = replace(limits, person_ids=self._people(connection).filter_ids(filters.person))
+        return Selection(limits, filters.attachment, record_list.moment(filters.added, zone))
+
+    def _within(self, connection: duckdb.DuckDBPyConnection, filters: Filters) -> frozenset[str]:
+        """The passages that have the attachment and were added when filters say; empty where they say neither."""
+        chosen = []
+        if filters.attachment:
+            chosen.append(attachment_filter.passages(connection, filters.attachment))
+        if added := record_list.moment(filters.added, ZoneInfo(self.settings.timezone)):
+            chosen.append(record_list.added_passages(connection, added))
+        return (frozenset.intersection(*chosen) or attachment_filter.NOWHERE) if chosen else frozenset()
 
     def ask(
         self,
@@ -172,6 +216,7 @@ class Archive:
         since: DateLike = None,
         until: DateLike = None,
         attachment: Attachment | None = None,
+        added: DateLike = None,
         limit: int | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
@@ -185,7 +230,7 @@ class Archive:
         words, earlier = shorten_all(question, follows)
         cut = "" if words == question else NOTICE
         with self._reading() as connection:
-            limits = Filters(sources, kinds, since, until, person, attachment)
+            limits = Filters(sources, kinds, since, until, person, attachment, added)
             people, notice = self._people_or_why(connection)
             context = self._context(connection, words, limits, candidates, earlier, people)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
@@ -231,10 +276,15 @@ class Archive:
         with self._reading() as connection:
             return self._people(connection).record_counts()
 
-    def records_by_source(self) -> dict[str, int]:
-        """Source -> records."""
+    def newest_addition(self) -> datetime | None:
+        """When a passage was first published last, UTC, without a zone; None of an empty archive."""
         with self._reading() as connection:
-            return archive_contents.records_by_source(connection)
+            return record_list.newest_addition(connection)
+
+    def added_by_source(self, added: datetime) -> dict[str, int]:
+        """Source -> entries of `list_records` that were first published then or later; sources with any."""
+        with self._reading() as connection:
+            return record_list.added_by_source(connection, added)
 
     def frequent_subjects(self, limit: int) -> list[str]:
         """Subjects of the mail threads with most mails."""
@@ -431,9 +481,7 @@ class Archive:
         context.passage_count = self.generation.manifest["counts"]["chunks"]
         context.redact = functools.partial(redact_question, settings=self.settings)
         context.later_links = self._later_links(connection)
-        if filters.attachment:
-            passages = attachment_filter.passages(connection, filters.attachment)
-            context.limits = replace(context.limits, within=passages)
+        context.limits = replace(context.limits, within=self._within(connection, filters))
         if filters.person:
             context.limits = replace(context.limits, person_ids=self._people(connection).filter_ids(filters.person))
         if context.meaning is not None and self._questions.means:

@@ -233,7 +233,7 @@ def _owner_of(ref: str, context: QueryContext) -> str:
 def _read_messages(hits: list[Hit], request: ListingRequest, context: QueryContext) -> list[Hit]:
     """The hits with their messages, of which those match that are of the time and the people asked about."""
     since, until = request.values["since"], request.values["until"]
-    read = with_messages(hits, context)
+    read = with_messages(hits, context.connection)
     refs = [message.asset_id for hit in read for message in hit.messages]
     parameters = {"refs": refs, "names": list(request.names or ())}
     theirs = (

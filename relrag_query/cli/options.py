@@ -30,6 +30,14 @@ Attachment = Annotated[
         "spreadsheet, presentation, calendar or archive.",
     ),
 ]
+Added = Annotated[
+    str | None,
+    typer.Option(
+        "--added",
+        metavar="DATE",
+        help="Only what was first added to the archive then or later: 2024-03-15 or 2024-03-15T10:00Z.",
+    ),
+]
 Limit = Annotated[
     int | None, typer.Option("--limit", "-n", metavar="N", min=1, max=100, help="At most this many passages.")
 ]
@@ -53,3 +61,7 @@ Who = Annotated[
 ]
 Why = Annotated[str, typer.Option("--why", metavar="PURPOSE", help="For what purpose; recorded too.")]
 Words = Annotated[list[str], typer.Argument(help="In any of the archive's languages.")]
+SearchWords = Annotated[
+    list[str] | None,
+    typer.Argument(help="In any of the archive's languages; without words, limits list records, newest first."),
+]

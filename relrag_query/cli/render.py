@@ -104,7 +104,8 @@ def _not_found(answer: Answer, zone: ZoneInfo, texts: PageTexts) -> Iterator[str
 
 
 def _search_scope(reply: Answer | Results, texts: PageTexts) -> Iterator[str]:
-    yield safe(texts.searched.format(scope=reply.searched))
+    if reply.searched:
+        yield safe(texts.searched.format(scope=reply.searched))
     if reply.missing:
         yield _missing(reply, texts)
 

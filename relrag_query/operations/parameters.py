@@ -18,6 +18,13 @@ _DAY_OF_MONTH = r"(0[1-9]|1[0-2])(-(0[1-9]|1\d|2[0-8]))?|(0[13-9]|1[0-2])-(29|30
 DATE_PATTERN = rf"^({_YEAR}(-({_DAY_OF_MONTH}))?|{_LEAP_YEAR}-02-29)$"
 """a year, month or day that the calendar has, from the year 1000 to 2999"""
 
+_DAY = (
+    rf"({_YEAR}-((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|{_LEAP_YEAR}-02-29)"
+)
+_CLOCK = r"([01]\d|2[0-3]):[0-5]\d"
+TIME_PATTERN = rf"^{_DAY}T{_CLOCK}(:[0-5]\d([.]\d{{1,6}})?)?(Z|[+-]{_CLOCK})$"
+"""a time of such a day with its zone, as RFC 3339 has it; seconds may be left out"""
+
 _Date = Annotated[str, StringConstraints(pattern=DATE_PATTERN)]
 
 Sources = Annotated[list[str], Field(description="Only these sources.", examples=[["mail"]])]
@@ -37,6 +44,13 @@ Until = Annotated[_Date | None, Field(description="Nothing later: 2024, 2024-03 
 Attachment = Annotated[
     attachment_filter.Attachment | None,
     Field(description="Only attachments of this type, and what they are attached to; any: of each type."),
+]
+Added = Annotated[
+    Annotated[str, StringConstraints(pattern=f"{DATE_PATTERN}|{TIME_PATTERN}")] | None,
+    Field(
+        description="Only what was first added to the archive then or later: 2024-03-15 or 2024-03-15T10:00Z.",
+        examples=["2024-03-15T10:00Z"],
+    ),
 ]
 Limit = Annotated[int, Field(ge=1, le=MAX_ENTRIES, description="At most this many entries.")]
 Passages = Annotated[int | None, Field(ge=1, le=MAX_ENTRIES, description="At most this many passages.")]

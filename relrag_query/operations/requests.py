@@ -43,6 +43,7 @@ class _Filtered(Request):
     since: parameters.Since = None
     until: parameters.Until = None
     attachment: parameters.Attachment = None
+    added: parameters.Added = None
 
     @model_validator(mode="after")
     def _require_period(self) -> _Filtered:
@@ -54,13 +55,19 @@ class _Filtered(Request):
     @property
     def filters(self) -> Filters:
         """As the service takes them."""
-        return Filters(self.sources, self.kinds, self.since, self.until, self.person, self.attachment)
+        return Filters(self.sources, self.kinds, self.since, self.until, self.person, self.attachment, self.added)
 
 
 class SearchRequest(_Filtered):
-    """Find passages of the archive by words and by meaning, in any language, best first."""
+    """Find passages of the archive by words and by meaning, in any language, best first.
 
-    query: Annotated[Words, Field(description="In any of the archive's languages.", examples=["invoice boiler"])]
+    Without a query, list the records that the limits leave, newest first; of a chat its parts.
+    """
+
+    query: Annotated[
+        Words | None,
+        Field(description="In any of the archive's languages; null to list records.", examples=["invoice boiler"]),
+    ] = None
     limit: parameters.Passages = None
     cursor: parameters.Cursor = None
     order: Annotated[Order, Field(description="newest and oldest: by date, only what holds words of the query.")] = (

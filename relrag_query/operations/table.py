@@ -32,7 +32,7 @@ def ask(service: Service, request: requests.AskRequest, on_text: Callable[[str],
 
 def _search(service: Service, request: requests.SearchRequest) -> SearchReply:
     return service.search(
-        request.query, request.filters, request.limit, request.cursor, request.order, request.overview
+        request.query or "", request.filters, request.limit, request.cursor, request.order, request.overview
     )
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -18,9 +20,11 @@ from relrag_query.service import Service
 MAX_QUESTIONS = 8
 _VISIT_SECONDS = 3_600
 """after so long without a look at the page, the next one begins a new visit"""
-
-Counts = Mapping[str, int]
-"""source -> records"""
+_NOTED_SECONDS = 300
+"""looks that follow one another so closely are noted once"""
+_EVER = "1970-01-01"
+_TICK = timedelta(microseconds=1)
+"""the smallest difference of two times of publication"""
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,8 @@ class Look:
 
     at: float = 0.0
     """seconds since 1970-01-01 UTC; 0 for never"""
-    counts: dict[str, int] = field(default_factory=dict)
+    newest: str = ""
+    """when a passage was first published last: ISO 8601, UTC; empty of an empty archive"""
 
 
 @dataclass(frozen=True)
@@ -48,18 +53,30 @@ class News:
     """What has come since the last visit."""
 
     since: float
-    """seconds since 1970-01-01 UTC"""
-    counts: Counts
-    """more records than then, by source; only sources with more"""
+    """when that was, seconds since 1970-01-01 UTC"""
+    added: str
+    """the filter `added` of what has come: ISO 8601, by the owner's clock"""
+    counts: Mapping[str, int]
+    """entries of the list of what has come, by source; only sources with any"""
 
 
 def load(home: Path) -> Visits:
     """What is remembered; nothing if there is no file, or it is damaged."""
     try:
         data = orjson.loads((home / question_files.VISITS).read_bytes())
-        return Visits([*map(str, data["questions"])], Look(**data["latest"]), Look(**data["before"]))
-    except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
+        return Visits([*map(str, data["questions"])], _look_of(data["latest"]), _look_of(data["before"]))
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError, ValueError):
         return Visits()
+
+
+def _look_of(data: Mapping[str, Any]) -> Look:
+    """A look as it is stored; one of an older relrag does not know what there was, so it counts as none."""
+    newest = data.get("newest")
+    if newest is None:
+        return Look()
+    if newest:
+        datetime.fromisoformat(newest)
+    return Look(float(data["at"]), newest)
 
 
 def note_question(service: Service, question: str, generation: int) -> None:
@@ -75,15 +92,28 @@ def look(service: Service) -> tuple[list[str], News | None]:
     """The last questions, and what has come since the last visit; None on the first one. Notes the look."""
     home, now = service.settings.home_path, settings_module.now().timestamp()
     with service.reading() as archive:
-        counts, generation = archive.records_by_source(), archive.generation.number
+        visits = _note(home, now, archive.newest_addition(), archive.generation.number)
+        before = visits.before
+        if not before.at:
+            return visits.questions, None
+        added = datetime.fromisoformat(before.newest or _EVER) + _TICK
+        counts = archive.added_by_source(added)
+    local = added.replace(tzinfo=UTC).astimezone(service.zone)
+    return visits.questions, News(before.at, local.isoformat(timespec="microseconds"), counts)
+
+
+def _note(home: Path, now: float, newest: datetime | None, generation: int) -> Visits:
+    """What is remembered after a look; looks that follow one another closely cost no write."""
+    seen = newest.isoformat(timespec="microseconds") if newest else ""
+    visits = load(home)
+    if 0 <= now - visits.latest.at < _NOTED_SECONDS and visits.latest.newest == seen:
+        return visits
     with question_files.changing(home):
         visits = load(home)
         before = visits.latest if now - visits.latest.at > _VISIT_SECONDS else visits.before
-        _store(home, Visits(visits.questions, Look(now, dict(counts)), before), generation)
-    if not before.at:
-        return visits.questions, None
-    more = {name: count - before.counts.get(name, 0) for name, count in counts.items()}
-    return visits.questions, News(before.at, {name: count for name, count in more.items() if count > 0})
+        visits = Visits(visits.questions, Look(now, seen), before)
+        _store(home, visits, generation)
+    return visits
 
 
 def clear_questions(service: Service) -> None:

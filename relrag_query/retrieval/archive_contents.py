@@ -8,7 +8,6 @@ import duckdb
 
 from relrag_pipelines.sources import RECORD_TYPES
 
-_BY_SOURCE = "SELECT source, count(*) FROM records GROUP BY source ORDER BY source"
 _SUBJECTS = """
     SELECT arg_min(subject, coalesce(ts, 0)) FROM records
     WHERE thread_id IS NOT NULL AND subject IS NOT NULL AND list_contains($mails, rag_source_type)
@@ -16,11 +15,6 @@ _SUBJECTS = """
     ORDER BY count(*) DESC, max(ts) DESC, thread_id LIMIT $limit
 """
 """of mails that somebody replied to: what is sent to many has threads too"""
-
-
-def records_by_source(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Source -> records, of sources with any."""
-    return dict(connection.execute(_BY_SOURCE).fetchall())
 
 
 def frequent_subjects(connection: duckdb.DuckDBPyConnection, limit: int) -> list[str]:

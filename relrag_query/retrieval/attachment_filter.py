@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     import duckdb
@@ -44,7 +44,7 @@ _FORMS: Mapping[Attachment, _Form] = {
     "calendar": _Form("ics vcs", "text/calendar"),
     "archive": _Form("zip 7z rar tar gz tgz bz2 xz", r"application/(x-)?(zip|7z|rar|vnd\.rar|tar|gzip|bzip|xz)"),
 }
-_PASSAGES = """
+PASSAGES = """
     WITH files AS (
         SELECT src_asset_ref AS attachment, dst_asset_ref AS parent, lower(coalesce(content_type, '')) AS media,
             regexp_extract(lower(trim(coalesce(file_name, ''))), '[.]([a-z0-9]+)$', 1) AS suffix
@@ -61,11 +61,16 @@ _PASSAGES = """
         WHERE relation_type = 'chunk_of' AND dst_asset_ref IN (SELECT asset FROM assets))
     SELECT chunk_id FROM chunks WHERE asset_id IN (SELECT asset FROM assets UNION SELECT asset FROM windows)
 """
+"""the query of the ids, with parameters as `values` gives them"""
+
+
+def values(attachment: Attachment) -> dict[str, Any]:
+    """The values of the parameters of PASSAGES."""
+    form = _FORMS[attachment]
+    telling = [] if attachment == "any" else [suffix for other in _FORMS.values() for suffix in other.suffixes.split()]
+    return {"suffixes": form.suffixes.split(), "telling": telling, "media": f"^({form.media})"}
 
 
 def passages(connection: duckdb.DuckDBPyConnection, attachment: Attachment) -> frozenset[str]:
     """The ids of the passages; NOWHERE if there are none."""
-    form = _FORMS[attachment]
-    telling = [] if attachment == "any" else [suffix for other in _FORMS.values() for suffix in other.suffixes.split()]
-    values = {"suffixes": form.suffixes.split(), "telling": telling, "media": f"^({form.media})"}
-    return frozenset(row[0] for row in connection.execute(_PASSAGES, values).fetchall()) or NOWHERE
+    return frozenset(row[0] for row in connection.execute(PASSAGES, values(attachment)).fetchall()) or NOWHERE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime
 from itertools import repeat
 from zoneinfo import ZoneInfo
@@ -62,6 +62,13 @@ class Filters:
     """a name, an alias or a number"""
     attachment: Attachment | None = None
     """a type of attachment, `any` for each"""
+    added: DateLike = None
+    """first published then or later: a date, or a time with a zone"""
+
+    @property
+    def leave_all(self) -> bool:
+        """Whether nothing is left out."""
+        return not any(getattr(self, limit.name) for limit in fields(self))
 
 
 def rules_decide(redacted: str) -> tuple[list[QueryIntent], str]:
@@ -95,7 +102,7 @@ def read_question(
     WhenError where a date is none.
     """
     zone = ZoneInfo(settings.timezone)
-    where = _limits(filters, settings, limit, zone)
+    where = limits_of(filters, settings, limit, zone)
     questions = [question, *follows]
     whole = redact_question(questions[0], settings)
     assets = named_assets(whole, connection)
@@ -138,8 +145,8 @@ def _note_variants(context: QueryContext, step: str, variants: Mapping[str, Coll
         context.note(step, "; ".join(f'for "{word}" also {", ".join(forms)}' for word, forms in variants.items()))
 
 
-def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) -> ChunkFilter:
-    """The limits of the query except the person. Raises as `read_question` does."""
+def limits_of(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) -> ChunkFilter:
+    """The sources, kinds and times of filters. Raises as `read_question` does."""
     since, until = filters.since, filters.until
     for name in filters.sources:
         settings.source(name)

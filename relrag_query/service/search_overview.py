@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -14,10 +14,13 @@ from relrag_query.archive import Archive
 from relrag_query.people.indexed_person import PeopleError
 from relrag_query.people.people import People
 from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.record_list import EntryCounts
 
 Order = Literal["relevance", "newest", "oldest"]
 _MAX_VALUES = 12
 """values of a facet, the most frequent ones"""
+_LOOKED_UP = 4 * _MAX_VALUES
+"""people of a list whose names are looked up: some have none, and the owner is left out"""
 
 
 class FacetValue(BaseModel):
@@ -29,7 +32,10 @@ class FacetValue(BaseModel):
 
 
 class SearchOverview(BaseModel):
-    """The best passages for a query, counted. Those with words of it count, or all if none has any."""
+    """The best passages for a query, counted. Those with words of it count, or all if none has any.
+
+    Without a query, all records that the limits leave; a part of a chat counts as one.
+    """
 
     passages: int = Field(description="how many count")
     with_words: bool = Field(description="whether they hold words of the query; else they are similar by meaning")
@@ -61,18 +67,35 @@ def overview(
         passages=len(counted),
         with_words=any(hit.display_score > 0 for hit in counted),
         complete=complete,
-        sources=_facet(hit.source for hit in counted),
-        kinds=_facet(hit.chunk.kind for hit in counted),
-        people=_people(archive, [hit.chunk.chunk_id for hit in counted]) if with_people else [],
-        years=sorted(_facet(_years(counted, zone)), key=lambda year: year.value, reverse=True),
+        sources=_facet(Counter(hit.source for hit in counted)),
+        kinds=_facet(Counter(hit.chunk.kind for hit in counted)),
+        people=_people_of_hits(archive, counted) if with_people else [],
+        years=_newest_first(_facet(Counter(_years(counted, zone)))),
     )
 
 
-def _facet(values: Iterable[str]) -> list[FacetValue]:
-    ordered = sorted(Counter(values).items(), key=lambda pair: (-pair[1], pair[0]))
+def list_overview(archive: Archive, counts: EntryCounts, *, with_people: bool) -> SearchOverview:
+    """The counts of a list of records."""
+    return SearchOverview(
+        passages=counts.entries,
+        with_words=False,
+        complete=True,
+        sources=_facet(counts.sources),
+        kinds=_facet(counts.kinds),
+        people=_people_of_list(archive, counts.people) if with_people else [],
+        years=_newest_first(_facet(counts.years)),
+    )
+
+
+def _facet(counts: Mapping[str, int]) -> list[FacetValue]:
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return [
         FacetValue(value=value, name=value.replace("_", " "), count=count) for value, count in ordered[:_MAX_VALUES]
     ]
+
+
+def _newest_first(years: list[FacetValue]) -> list[FacetValue]:
+    return sorted(years, key=lambda year: year.value, reverse=True)
 
 
 def _years(hits: Iterable[Hit], zone: ZoneInfo) -> Iterable[str]:
@@ -81,22 +104,35 @@ def _years(hits: Iterable[Hit], zone: ZoneInfo) -> Iterable[str]:
             yield str(datetime.fromtimestamp(hit.chunk.ts, UTC if hit.date_quality == "year" else zone).year)
 
 
-def _people(archive: Archive, chunk_ids: Sequence[str]) -> list[FacetValue]:
+def _people_of_hits(archive: Archive, hits: Sequence[Hit]) -> list[FacetValue]:
     """The people of these passages, by how many each has to do with."""
+    ids_of_passages = archive.people_of_passages([hit.chunk.chunk_id for hit in hits])
     with archive.people() as people:
-        ids_of_passages = archive.people_of_passages(chunk_ids)
-        counts = Counter(person for ids in ids_of_passages for person in set(map(people.survivor, ids)))
-        persons = people.by_id(counts)
-        others = [person for person in persons.values() if person.name and not person.is_owner]
-        others.sort(key=lambda person: (-counts[person.person_id], person.person_id))
-        return [
-            FacetValue(
-                value=_filter_value(person.name, person.person_id, people),
-                name=person.name,
-                count=counts[person.person_id],
-            )
-            for person in others[:_MAX_VALUES]
-        ]
+        return _people(people, Counter(person for ids in ids_of_passages for person in set(map(people.survivor, ids))))
+
+
+def _people_of_list(archive: Archive, counts: Mapping[int, int]) -> list[FacetValue]:
+    """The people of a list. Of people who were merged since the last sync, an entry of both counts twice."""
+    with archive.people() as people:
+        merged = Counter[int]()
+        for person, count in counts.items():
+            merged[people.survivor(person)] += count
+        return _people(people, Counter(dict(merged.most_common(_LOOKED_UP))))
+
+
+def _people(people: People, counts: Counter[int]) -> list[FacetValue]:
+    """The people with the highest counts, without the owner."""
+    persons = people.by_id(counts)
+    others = [person for person in persons.values() if person.name and not person.is_owner]
+    others.sort(key=lambda person: (-counts[person.person_id], person.person_id))
+    return [
+        FacetValue(
+            value=_filter_value(person.name, person.person_id, people),
+            name=person.name,
+            count=counts[person.person_id],
+        )
+        for person in others[:_MAX_VALUES]
+    ]
 
 
 def _filter_value(name: str, person_id: int, people: People) -> str:

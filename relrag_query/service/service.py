@@ -109,6 +109,8 @@ class Service:
     ) -> replies.SearchReply:
         """The best passages for a query; `after` is the cursor of an earlier page of the same size and order.
 
+        Without words, the records that the filters leave, the newest first unless the oldest are asked for.
+
         By date, and with an `overview`, the pages are cut from a search for MAX_ENTRIES passages. Else the first page
         is the result of `Archive.search`; later pages come from the larger search, whose order may differ because there
         are more candidates, so the passages of the first page are removed from it.
@@ -116,7 +118,9 @@ class Service:
         with self.reading() as archive:
             size, number = min(limit or archive.settings.search_limit, MAX_ENTRIES), archive.generation.number
             offset = offset_of(after, number)
-            search = functools.partial(archive.search, _require_text(query), **_limits(filters))
+            if not query.strip():
+                return self._list(archive, filters or Filters(), size, offset, order, overview=overview)
+            search = functools.partial(archive.search, query, **_limits(filters))
             if overview or order != "relevance":
                 results = search(limit=MAX_ENTRIES)
                 ranked = results.hits
@@ -134,6 +138,21 @@ class Service:
             if len(results.hits) == size and offset + size < MAX_ENTRIES:
                 reply.next_cursor = cursor(number, offset + size)
             return reply
+
+    def _list(
+        self, archive: Archive, filters: Filters, size: int, offset: int, order: Order, *, overview: bool
+    ) -> replies.SearchReply:
+        """A page of the records that filters leave, and with an `overview` their counts."""
+        results = archive.list_records(filters, size + 1, offset, oldest_first=order == "oldest")
+        has_more = len(results.hits) > size
+        results.hits = results.hits[:size]
+        reply = replies.search_reply(results, self.zone, archive.generation.number)
+        if overview:
+            counts = archive.count_records(filters)
+            reply.overview = search_overview.list_overview(archive, counts, with_people=not self.clients)
+        if has_more:
+            reply.next_cursor = cursor(archive.generation.number, offset + size)
+        return reply
 
     def ask(
         self,

@@ -173,11 +173,12 @@ class Pages:
         return event_stream(self._limiter, ask)
 
     async def search(self, request: Request) -> Response:
-        """The form of a search, and the hits with the links that narrow it."""
+        """The form of a search, and the hits, or without words a list of records, with the links that narrow it."""
         query, filters = _question(request)
         after, order = request.query_params.get("cursor"), search_page.order_of(request.query_params.get("order", ""))
         call = functools.partial(self._service.search, query, filters, _PAGE_SIZE, after, order, overview=True)
-        results, problem, status = await self._answer(call) if query else (None, "", 200)
+        is_blank = not query and filters.leave_all
+        results, problem, status = (None, "", 200) if is_blank else await self._answer(call)
         more = search_page.template_context(query, filters, order, results) | self._choices(filters)
         return self.render(request, "search.html", status, question=query, results=results, problem=problem, **more)
 
@@ -364,6 +365,7 @@ def _question(request: Request) -> tuple[str, Filters]:
         parameters.get("to") or None,
         parameters.get("person", "").strip()[:200],
         next((type_ for type_ in attachment_filter.TYPES if type_ == parameters.get("attachment")), None),
+        parameters.get("added") or None,
     )
     return parameters.get("q", "").strip()[:_MAX_QUESTION_CHARACTERS], filters
 

@@ -27,6 +27,7 @@ from relrag_pipelines.sources import record_type
 from relrag_query.display import amounts
 from relrag_query.display.inert_text import safe
 from relrag_query.display.page_texts import page_texts
+from relrag_query.display.source_line import clock
 from relrag_query.retrieval.excerpts import plain
 from relrag_query.web.wording import Wording, commands
 
@@ -239,6 +240,7 @@ def templates(words: Wording, *, reveals: bool = False) -> Environment:
         "direction": direction,
         "size": lambda count: amounts.size(int(count)),
         "duration": amounts.duration,
+        "clock": lambda seconds: clock(int(seconds)),
         "attitude": lambda level: words.name_of("attitude", relationship_text.DEFAULT.attitude[level - 1]),
         "proximity": lambda level: words.name_of("proximity", relationship_text.DEFAULT.proximity[level - 1]),
     }

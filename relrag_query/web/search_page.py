@@ -27,7 +27,7 @@ class Facet(NamedTuple):
     """A filter: the values that narrow the search, and the chosen ones, whose links take them away."""
 
     name: str
-    """source, kind, person, year or attachment"""
+    """source, kind, person, year, attachment or added"""
     values: list[Link]
     chosen: list[Link]
 
@@ -47,15 +47,19 @@ def template_context(query: str, filters: Filters, order: Order, results: Search
         "from": filters.since,
         "to": filters.until,
         "attachment": filters.attachment,
+        "added": filters.added,
         "order": "" if order == "relevance" else order,
     }
+    usual, chosen = ("relevance", order) if query else ("newest", "oldest" if order == "oldest" else "newest")
     orders = [
-        (name, "" if name == order else url("/search", **now | {"order": "" if name == "relevance" else name}))
+        (name, "" if name == chosen else url("/search", **now | {"order": "" if name == usual else name}))
         for name in get_args(Order)
+        if query or name != "relevance"
     ]
     cursor = results.next_cursor if results else None
     return {
         "order": order,
+        "more_to_choose": chosen != usual,
         "orders": orders,
         "facets": _facets(now, results) if results and results.overview else [],
         "more_url": url("/search", **now, cursor=cursor) if cursor else "",
@@ -72,6 +76,7 @@ def _facets(now: dict[str, Any], results: SearchReply) -> list[Facet]:
         "person": (("person",), overview.people),
         "year": (("from", "to"), overview.years),
         "attachment": (("attachment",), []),
+        "added": (("added",), []),
     }
     facets = [
         _facet(name, now, names, [value for value in counted if value.count < overview.passages])

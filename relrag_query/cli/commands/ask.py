@@ -13,12 +13,14 @@ import typer
 
 from relrag_query.cli import dispatch
 from relrag_query.cli.options import (
+    Added,
     Attachment,
     Config,
     Json,
     Kinds,
     Limit,
     Person,
+    SearchWords,
     ShowSources,
     Since,
     Sources,
@@ -47,6 +49,7 @@ def ask_command(
     since: Since = None,
     until: Until = None,
     attachment: Attachment = None,
+    added: Added = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", "-n", metavar="N", min=1, max=100, help="At most this many sentences and sources."),
@@ -61,7 +64,7 @@ def ask_command(
     config: Config = None,
 ) -> None:
     """Answer a question with cited sentences of the archive."""
-    limits = SearchOptions(source or (), kind or (), person, since, until, attachment, limit)
+    limits = SearchOptions(source or (), kind or (), person, since, until, attachment, added, limit)
     dispatch.run(
         ask,
         " ".join(question),
@@ -79,22 +82,23 @@ def ask_command(
 
 @app.command("search", epilog="Example: relrag search invoice --source mail --from 2024-03")
 def search_command(
-    query: Words,
+    query: SearchWords = None,
     source: Sources = None,
     kind: Kinds = None,
     person: Person = "",
     since: Since = None,
     until: Until = None,
     attachment: Attachment = None,
+    added: Added = None,
     limit: Limit = None,
     as_json: Json = False,
     trace: Trace = False,
     show_sources: ShowSources = False,
     config: Config = None,
 ) -> None:
-    """List the passages that fit best; `relrag show 1` prints the first in full."""
-    limits = SearchOptions(source or (), kind or (), person, since, until, attachment, limit)
-    dispatch.run(search, " ".join(query), limits, config, as_json=as_json, trace=trace, show_sources=show_sources)
+    """List the passages that fit best, or the newest records; `relrag show 1` prints the first in full."""
+    limits = SearchOptions(source or (), kind or (), person, since, until, attachment, added, limit)
+    dispatch.run(search, " ".join(query or ()), limits, config, as_json=as_json, trace=trace, show_sources=show_sources)
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,7 @@ class SearchOptions:
     since: str | None = None
     until: str | None = None
     attachment: str | None = None
+    added: str | None = None
     limit: int | None = None
 
     def options(self) -> dict[str, Any]:
@@ -123,13 +128,16 @@ def search(
     trace: bool = False,
     show_sources: bool = False,
 ) -> int:
-    """Prints the passages that fit best, and stores their ids for `show NUMBER`; returns the exit code."""
+    """Prints the passages that fit best, without words the newest records, and stores their ids for `show NUMBER`.
+
+    Returns the exit code.
+    """
     from relrag_query.archive import Archive
     from relrag_query.cli import conversation, render
     from relrag_query.service import replies
 
     with Archive.open(config) as archive:
-        results = archive.search(_require_text(query), **limits.options())
+        results = archive.search(query, **limits.options())
         conversation.keep_hits(archive.settings.home_path, results, archive.generation.number)
         zone = ZoneInfo(archive.settings.timezone)
     if as_json:

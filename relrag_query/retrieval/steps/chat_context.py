@@ -47,7 +47,7 @@ def expand_context(hits: list[Hit], context: QueryContext) -> list[Hit]:
     added = _added_windows(
         windows, hits, context, score=TIME_WINDOW_SCORE, role=CONTEXT_EXPANSION, why="said around a hit"
     )
-    trimmed = (_trim_to_spans(hit, spans) for hit in with_messages(added, context))
+    trimmed = (_trim_to_spans(hit, spans) for hit in with_messages(added, context.connection))
     context_hits = [hit for hit in trimmed if hit.messages]
     count = sum(len(hit.messages) for hit in context_hits)
     context.note("time window", f"{count} messages around {len(seeds)} hits added")
@@ -73,7 +73,7 @@ def supplement_recent(hits: list[Hit], context: QueryContext) -> list[Hit]:
     why = "the newest of its chat"
     added = _added_windows(newest, hits, context, score=RECENCY_SCORE, role=RECENCY_SUPPLEMENT, why=why)
     context.note("recency", f"the newest of {len(added)} of {len(chats)} chats added")
-    return [*hits, *with_messages(added, context)]
+    return [*hits, *with_messages(added, context.connection)]
 
 
 def _added_windows(

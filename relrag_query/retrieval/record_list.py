@@ -1,0 +1,168 @@
+"""The records that filters leave, for a search without words: in order of time, in pages, and counted.
+
+An entry is the first passage of a record, or a window of a chat. Only columns without text are read here, so that a
+catalog that is redacted as it is read redacts no more than the entries of a page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.stores.vectors.protocol import ANYWHERE, ChunkFilter
+from relrag_query.retrieval import attachment_filter, catalog_reader
+from relrag_query.retrieval.attachment_filter import Attachment
+from relrag_query.retrieval.hit import Hit, Message
+from relrag_query.retrieval.steps.contents import match_messages, with_dates, with_extra, with_messages
+from relrag_query.understanding.time_expressions import WhenError, day_range, seconds
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from relrag_query.retrieval.question_reader import DateLike
+
+_ENTRIES = "chunk_index = 0 AND section IS NULL"
+_WHERE = f"""
+    FROM chunks WHERE {_ENTRIES}
+    AND (len($sources) = 0 OR list_contains($sources, source)) AND (len($kinds) = 0 OR list_contains($kinds, kind))
+    AND ($since IS NULL OR ts >= $since) AND ($until IS NULL OR ts < $until)
+    AND (len($people) = 0 OR list_has_any(person_ids, $people) OR list_has_any(mentioned_person_ids, $people))
+    AND ($added IS NULL OR created_at >= $added)
+"""
+_UNDATED = "(ts IS NULL OR coalesce(date_quality, '') IN ('modified', 'outside'))"
+"""a time that does not say when something was written, as `Hit.is_undated` has it"""
+_ORDERS = {
+    False: f"{_UNDATED}, ts DESC, chunk_id",
+    True: f"{_UNDATED}, ts, chunk_id",
+}
+"""whether the oldest come first -> the order"""
+_COUNTS = """
+    WITH entries AS MATERIALIZED (SELECT source, kind, ts, {undated} AS undated, date_quality, person_ids,
+        mentioned_person_ids {where})
+    SELECT 'entries', '', count(*) FROM entries
+    UNION ALL SELECT 'sources', source, count(*) FROM entries GROUP BY source
+    UNION ALL SELECT 'kinds', kind, count(*) FROM entries GROUP BY kind
+    UNION ALL SELECT 'years', year::VARCHAR, count(*) FROM (
+        SELECT year(CASE WHEN date_quality = 'year' THEN make_timestamp(ts * 1000000)
+            ELSE timezone($zone, to_timestamp(ts)) END) AS year
+        FROM entries WHERE NOT undated) GROUP BY year
+    UNION ALL SELECT 'people', person::VARCHAR, count(*) FROM (
+        SELECT unnest(list_distinct(list_concat(person_ids, mentioned_person_ids))) AS person FROM entries)
+        GROUP BY person
+"""
+_ADDED = f"""
+    SELECT source, count(*) FROM chunks WHERE {_ENTRIES} AND created_at >= $added GROUP BY source ORDER BY source
+"""  # noqa: S608  a constant
+_ADDED_IDS = "SELECT chunk_id FROM chunks WHERE created_at >= $added"
+_NEWEST_ADDITION = "SELECT max(created_at) FROM chunks"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which records are listed."""
+
+    limits: ChunkFilter = ANYWHERE
+    """of which sources, kinds, times and people"""
+    attachment: Attachment | None = None
+    added: datetime | None = None
+    """first published then or later, UTC, without a zone"""
+
+
+@dataclass(frozen=True)
+class EntryCounts:
+    """How many entries of a selection have each value."""
+
+    entries: int = 0
+    sources: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    years: Counter[str] = field(default_factory=Counter)
+    people: Counter[int] = field(default_factory=Counter)
+    """by person_id in the index: who wrote, received, took part or is named"""
+
+
+def moment(added: DateLike, zone: ZoneInfo) -> datetime | None:
+    """A date, or a time with or without a zone, as catalogs have it: UTC, without a zone. Raises WhenError."""
+    if added is None:
+        return None
+    if isinstance(added, str) and "T" in added:
+        try:
+            added = datetime.fromisoformat(added)
+        except ValueError:
+            raise WhenError(f'"{added}" is not a time; write 2024-03-15 or 2024-03-15T10:00:00Z') from None
+    if isinstance(added, datetime):
+        return (added if added.tzinfo else added.replace(tzinfo=zone)).astimezone(UTC).replace(tzinfo=None)
+    first_second = seconds(day_range(str(added))[0], zone) or 0
+    return datetime.fromtimestamp(first_second, UTC).replace(tzinfo=None)
+
+
+def hits(
+    connection: duckdb.DuckDBPyConnection, selection: Selection, limit: int, offset: int, *, oldest_first: bool
+) -> list[Hit]:
+    """So many entries of a selection behind the first `offset`, those without a date of their own last.
+
+    Of a chat window, the messages of the time that is asked for match.
+    """
+    where, values = _query(selection)
+    query = f"SELECT chunk_id {where} ORDER BY {_ORDERS[oldest_first]} LIMIT $limit OFFSET $offset"
+    ids = [row[0] for row in connection.execute(query, values | {"limit": limit, "offset": offset}).fetchall()]
+    chunks = catalog_reader.chunks(connection, ids)
+    entries = [Hit(chunks[name], 1.0, 1.0, members=tuple(chunks[name].members)) for name in ids]
+    read = with_dates(with_extra(with_messages(entries, connection), connection))
+    return [match_messages(hit, lambda message: _is_in_time(message, selection.limits)) for hit in read]
+
+
+def counts(connection: duckdb.DuckDBPyConnection, selection: Selection, zone: ZoneInfo) -> EntryCounts:
+    """The counts of a selection; years are those of the owner's clock."""
+    where, values = _query(selection)
+    query = _COUNTS.format(undated=_UNDATED, where=where)
+    counted: dict[str, Counter[str]] = {name: Counter() for name in ("entries", "sources", "kinds", "years", "people")}
+    for name, value, count in connection.execute(query, values | {"zone": zone.key}).fetchall():
+        counted[name][value] = count
+    people = Counter({int(person): count for person, count in counted["people"].items()})
+    return EntryCounts(counted["entries"].total(), counted["sources"], counted["kinds"], counted["years"], people)
+
+
+def added_by_source(connection: duckdb.DuckDBPyConnection, added: datetime) -> dict[str, int]:
+    """Source -> entries that were first published then or later; sources with any."""
+    return dict(connection.execute(_ADDED, {"added": added}).fetchall())
+
+
+def added_passages(connection: duckdb.DuckDBPyConnection, added: datetime) -> frozenset[str]:
+    """The ids of the passages that were first published then or later; NOWHERE if there are none."""
+    rows = connection.execute(_ADDED_IDS, {"added": added}).fetchall()
+    return frozenset(chunk_id for (chunk_id,) in rows) or attachment_filter.NOWHERE
+
+
+def newest_addition(connection: duckdb.DuckDBPyConnection) -> datetime | None:
+    """When a passage was first published last, UTC, without a zone; None of an empty archive."""
+    row = connection.execute(_NEWEST_ADDITION).fetchone()
+    return row[0] if row else None
+
+
+def _query(selection: Selection) -> tuple[str, dict[str, Any]]:
+    """The conditions of a selection, and their values."""
+    limits = selection.limits
+    values: dict[str, Any] = {
+        "sources": list(limits.sources),
+        "kinds": list(limits.kinds),
+        "since": limits.ts_from,
+        "until": limits.ts_to,
+        "people": list(limits.person_ids),
+        "added": selection.added,
+    }
+    if selection.attachment is None:
+        return _WHERE, values
+    return f"{_WHERE} AND chunk_id IN ({attachment_filter.PASSAGES})", values | attachment_filter.values(
+        selection.attachment
+    )
+
+
+def _is_in_time(message: Message, limits: ChunkFilter) -> bool:
+    """Whether a message is of the time that is asked for, if one is."""
+    if limits.ts_from is None and limits.ts_to is None:
+        return False
+    time = message.ts or 0
+    return (limits.ts_from is None or time >= limits.ts_from) and (limits.ts_to is None or time < limits.ts_to)
