@@ -38,7 +38,7 @@ from relrag_pipelines.legacy import source_collections
 from relrag_pipelines.onboarding import alerts
 from relrag_pipelines.publishing import lake_bucket
 from relrag_pipelines.records import SCHEMA_VERSION
-from relrag_pipelines.settings import OFF, Settings
+from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import graph_index_plan, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.month_stages import STAGES
@@ -162,14 +162,14 @@ def _checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
 def _schedules(
     workspace: Workspace, jobs: Mapping[str, UnresolvedJob], checks: list[dg.AssetCheckKey]
 ) -> list[dg.ScheduleDefinition]:
-    if not workspace.settings.sources or workspace.settings.nightly == OFF:
+    if not workspace.settings.sources or not workspace.settings.is_scheduled:
         return []
     return [_nightly(workspace, jobs["nightly"], checks)]
 
 
 def _nightly(workspace: Workspace, job: UnresolvedJob, checks: list[dg.AssetCheckKey]) -> dg.ScheduleDefinition:
     settings = workspace.settings
-    hour, minute = settings.nightly.split(":")
+    hour, minute = settings.nightly_time.split(":")
 
     @dg.schedule(
         name="nightly",

@@ -1,4 +1,4 @@
-"""The owner's review of recorded calls: list them, approve transcripts, swap speakers.
+"""The owner's review of recorded calls: list them, approve transcripts or leave them out, swap speakers.
 
 A word goes to the journal (journal/call_approvals.py) and holds from the next sync on: the unit is marked
 as changed before the word is written, so that a kill between the two costs a second reading and no word.
@@ -6,7 +6,7 @@ as changed before the word is written, so that a kill between the two costs a se
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,9 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import lake, unit_state
 from relrag_pipelines.workspace import Workspace
 
+_REVIEWED = ("transcribed", "approved", "left_out")
+"""states of calls with a transcript"""
+
 
 class CallsError(RelragError):
     """No such call, or it cannot be reviewed like that; the message names it and what to do."""
@@ -32,7 +35,7 @@ class Call:
     asset_id: str
     source: str
     state: str
-    """pending, transcribed, approved or error"""
+    """pending, transcribed, approved, left_out or error"""
     ts: int | None
     with_whom: str
     seconds: float | None
@@ -57,13 +60,22 @@ def calls(settings: Settings) -> list[Call]:
 
 def waiting_calls(settings: Settings) -> dict[str, int]:
     """The number of calls that wait, by the missing step: `transcript`, `approval`."""
-    sources_with_approval = {source.name for source in settings.sources if source.approval_required}
-    states = [(call.state, call.source in sources_with_approval) for call in calls(settings)]
+    every_call = calls(settings)
     counts = {
-        "transcript": sum(state == "pending" for state, _ in states),
-        "approval": sum(state == "transcribed" and needed for state, needed in states),
+        "transcript": sum(call.state == "pending" for call in every_call),
+        "approval": len(_awaiting_approval(every_call, settings)),
     }
     return {step: count for step, count in counts.items() if count}
+
+
+def awaiting_approval(settings: Settings) -> list[Call]:
+    """The calls of which a transcript waits for approval, the latest first."""
+    return _awaiting_approval(calls(settings), settings)
+
+
+def _awaiting_approval(every_call: Iterable[Call], settings: Settings) -> list[Call]:
+    sources = {source.name for source in settings.sources if source.approval_required}
+    return [call for call in every_call if call.state == "transcribed" and call.source in sources]
 
 
 def approve(workspace: Workspace, names: Sequence[str], *, everything: bool = False) -> list[Call]:
@@ -78,10 +90,21 @@ def approve(workspace: Workspace, names: Sequence[str], *, everything: bool = Fa
         else list(_calls_by_name(every_call, names))
     )
     for call in chosen:
-        if call.state not in ("transcribed", "approved"):
+        if call.state not in _REVIEWED:
             raise CallsError(f"{call.asset_id} is {call.state}; it has no transcript to approve yet")
-    new = [call for call in chosen if call.state == "transcribed"]
+    new = [call for call in chosen if call.state != "approved"]
     _say(workspace, new, "approve")
+    return new
+
+
+def leave_out(workspace: Workspace, names: Sequence[str]) -> list[Call]:
+    """Leaves the text of these calls out of the archive, from the next sync on; approving one takes that back.
+
+    Raises CallsError, with nothing said, where one is unknown.
+    """
+    chosen = list(_calls_by_name(calls(workspace.settings), names))
+    new = [call for call in chosen if call.state != "left_out"]
+    _say(workspace, new, "leave-out")
     return new
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from relrag_pipelines.files.sealed_json import file_hash, file_hashes
 from relrag_pipelines.ingest import revisit
 from relrag_pipelines.ingest.read_context import reader_fingerprint
 from relrag_pipelines.ingest.scan import DUE_RECORDS, RELATED_UNITS, SourceScan, reader_with_context
-from relrag_pipelines.records import UnitState
+from relrag_pipelines.records import Failure, UnitState
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS, Unit
 from relrag_pipelines.stores import unit_state
@@ -96,16 +96,17 @@ def _content_hashes(
                 if beginning == earlier.content_hash and kind.starts_item_at(unit.file, earlier.size):
                     grown[path] = str(earlier.size)
             else:
-                hashes[path] = _content_hash_of(unit)
+                hashes[path] = content_hash(unit.file, unit.companions, unit.refusals)
         except OSError:
             hashes[path] = ""
     return hashes, grown
 
 
-def _content_hash_of(unit: Unit) -> str:
-    hashes = [file_hash(file) for file in (unit.file, *unit.companions)]
-    names = [os.fsencode(file.name).hex() for file in unit.companions]
-    refused = [[f"{failure.fault} {failure.location}" for failure in unit.refusals]] if unit.refusals else []
+def content_hash(file: Path, companions: Sequence[Path] = (), refusals: Sequence[Failure] = ()) -> str:
+    """The hash of a unit: of its file alone, or with its companions and what was refused of these. Raises OSError."""
+    hashes = [file_hash(part) for part in (file, *companions)]
+    names = [os.fsencode(part.name).hex() for part in companions]
+    refused = [[f"{failure.fault} {failure.location}" for failure in refusals]] if refusals else []
     return fingerprint([hashes, names, *refused]) if names or refused else hashes[0]
 
 

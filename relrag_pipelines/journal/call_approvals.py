@@ -13,7 +13,7 @@ from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.entry_kinds import CallDecision
 from relrag_pipelines.sources import CallApproval
 
-Word = Literal["approve", "swap-speakers"]
+Word = Literal["approve", "leave-out", "swap-speakers"]
 
 
 def append(home: Path, asset_ids: Iterable[str], word: Word) -> None:
@@ -31,8 +31,12 @@ def _load(home: Path, state: tuple[tuple[int, int], ...]) -> Mapping[str, CallAp
     approvals: dict[str, CallApproval] = {}
     for decision in journal.statements(home, CallDecision):
         former = approvals.get(decision.asset_id, CallApproval())
-        if decision.word == "approve":
-            approvals[decision.asset_id] = replace(former, approved=True)
-        else:
-            approvals[decision.asset_id] = replace(former, swapped=not former.swapped)
+        approvals[decision.asset_id] = _decided(former, decision.word)
     return MappingProxyType(approvals)
+
+
+def _decided(former: CallApproval, word: str) -> CallApproval:
+    """What holds of a call after a further decision; of approving and leaving out the later one."""
+    if word == "swap-speakers":
+        return replace(former, swapped=not former.swapped)
+    return replace(former, approved=word == "approve", left_out=word == "leave-out")

@@ -16,7 +16,9 @@ class CallDecision:
     """The owner's decision about a recorded call."""
 
     asset_id: Annotated[str, "the call"]
-    word: Annotated[str, "approve; or swap-speakers: the two stand for each other, a second time takes that back"]
+    word: Annotated[
+        str, "approve; leave-out; or swap-speakers: the two stand for each other, a second time takes that back"
+    ]
 
 
 @dataclass(slots=True)

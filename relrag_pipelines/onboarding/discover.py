@@ -103,13 +103,18 @@ class _File:
         return PurePosixPath(self.zip_path or self.path).parent.as_posix()
 
 
-def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int = 16) -> Discovery:
-    """Searches a folder: at most `most` files, `depth` folders deep, for at most `seconds`."""
+def discover(
+    folder: Path, seconds: float = 10, most: int = 100_000, depth: int = 16, without: Sequence[Path] = ()
+) -> Discovery:
+    """Searches a folder: at most `most` files, `depth` folders deep, for at most `seconds`.
+
+    The folders `without`, absolute, are not looked into: what relrag itself writes is no source.
+    """
     folder = folder.resolve()
     until = time.monotonic() + seconds
     files: list[_File] = []
     complete = True
-    for file, allowed in _walk(folder, depth):
+    for file, allowed in _walk(folder, depth, without):
         complete &= allowed
         if file:
             files.append(file)
@@ -242,14 +247,15 @@ def _exclusions(kind: str, root: str, omissions: list[LeftOut], omitted: list[_F
     return tuple(dict.fromkeys(pattern(folder, root) for folder in folders if _is_below(root, folder)))
 
 
-def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
+def _walk(folder: Path, depth: int, without: Sequence[Path]) -> Iterator[tuple[_File | None, bool]]:
     """Yields files that a kind might read, in order, each with True; (None, False) if a folder was left out."""
     refused: list[OSError] = []
+    own = {path.resolve() for path in without}
     for directory, folders, names in os.walk(folder, onerror=refused.append):
         relative = Path(directory).relative_to(folder)
         if repository := _repository(Path(directory), relative):
             yield repository, True
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and Path(directory, name) not in own)
         if len(relative.parts) >= depth and folders:
             folders.clear()
             yield None, False

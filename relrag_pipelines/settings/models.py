@@ -488,7 +488,7 @@ class Settings(BaseModel):
     )
 
     keep_generations: int = Field(2, ge=1, description="published generations kept, if nothing was deleted")
-    nightly: str = Field("03:30", description="when the schedule runs, HH:MM in `timezone`; off: never")
+    nightly: str = Field("03:30", description="when the schedule runs, HH:MM in `timezone`; off, or off 03:30: never")
     sensor_seconds: int = Field(60, ge=10, description="how often source folders are looked at, seconds")
     run_retention_days: int = Field(90, ge=0, description="days after which Dagster forgets superseded runs; 0: never")
     tick_retention_days: int = Field(7, ge=1, description="days after which Dagster forgets ticks of its sensors")
@@ -656,7 +656,7 @@ class Settings(BaseModel):
     @field_validator("nightly")
     @classmethod
     def _time_of_day(cls, time: str) -> str:
-        if time != OFF and not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", time):
+        if time != OFF and not re.fullmatch(rf"({OFF} )?([01]\d|2[0-3]):[0-5]\d", time):
             raise ValueError(f'is "{time}"; write a time as HH:MM, or {OFF}')
         return time
 
@@ -743,6 +743,16 @@ class Settings(BaseModel):
         backups = self.backup_path
         holds_source = any(self.source_path(source).is_relative_to(backups) for source in self.sources)
         return [self.home_path] if holds_source else [self.home_path, backups]
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether the nightly schedule runs."""
+        return not self.nightly.startswith(OFF)
+
+    @property
+    def nightly_time(self) -> str:
+        """When the nightly schedule runs, or ran before it was switched off: HH:MM; empty if that is not known."""
+        return self.nightly.removeprefix(OFF).strip()
 
     @property
     def keys_path(self) -> Path:

@@ -78,6 +78,8 @@ class CallApproval:
     """What the owner decided about one call."""
 
     approved: bool = False
+    left_out: bool = False
+    """its text stays out of the archive"""
     swapped: bool = False
     """the labels of the two speakers are exchanged"""
 

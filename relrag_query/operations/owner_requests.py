@@ -70,6 +70,12 @@ class ForgetRequest(Request):
     source: Annotated[str, Field(max_length=63)] = ""
 
 
+class CallsRequest(Request):
+    """Approve recorded calls, or leave their transcripts out of the archive."""
+
+    calls: Annotated[list[Ref], Field(min_length=1, max_length=100)]
+
+
 class MergeRequest(Request):
     """State that these are one person, who keeps the number of the first."""
 

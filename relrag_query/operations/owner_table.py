@@ -11,7 +11,7 @@ from typing import Any
 from relrag_query.operations import owner_requests
 from relrag_query.operations.operation import Operation
 from relrag_query.operations.requests import Request
-from relrag_query.owner import backups, people, settings_form, sources, switch, uploads, visits, work
+from relrag_query.owner import backups, calls, people, settings_form, sources, switch, uploads, visits, work
 from relrag_query.service import Service
 
 
@@ -39,6 +39,8 @@ OWNER_OPERATIONS = (
     _row("cancel", owner_requests.CancelRequest, work.JobReply, work.cancel),
     _row("retry", owner_requests.RetryRequest, work.JobReply, work.retry),
     _row("forget", owner_requests.ForgetRequest, work.JobReply, work.forget),
+    _row("approve_calls", owner_requests.CallsRequest, calls.CallsReply, calls.approve),
+    _row("leave_out_calls", owner_requests.CallsRequest, calls.CallsReply, calls.leave_out),
     _row("merge", owner_requests.MergeRequest, people.StatementNotice, people.merge),
     _row("split", owner_requests.SplitRequest, people.StatementNotice, people.split),
     _row("undo", owner_requests.UndoRequest, people.StatementNotice, people.undo),

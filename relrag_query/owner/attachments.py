@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import itertools
+import time
 import unicodedata
 import zipfile
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from typing import IO, BinaryIO, cast
 
-from relrag_pipelines.files.regular_files import read_plain
+from relrag_pipelines.files.regular_files import RefusedFile, open_plain
 from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings
 from relrag_query.archive import Archive
@@ -21,24 +23,26 @@ WHY = "opened the attachments"
 NAME = "attachments.zip"
 LEFT_OUT = "LEFT OUT.txt"
 """the file in the zip that names what it does not hold, and why"""
-MAX_BYTES = 500_000_000
+_PIECE_BYTES = 2**20
 _MAX_RECORDS = 1_000
 """records of a thread, and attachments of it or of a record, that are looked at"""
 
 
-def pack(service: Service, ref: str, who: str) -> bytes:
-    """The attachments of a record, or of all records of a `thread:`, as a zip; those of attached mails too.
+def pack(service: Service, ref: str, who: str) -> Iterator[bytes]:
+    """The attachments of a record, or of all records of a `thread:`, as pieces of a zip; those of attached mails too.
 
-    Raises NoOriginal if there are none or they are too large, and lock.LockedByOther.
+    No more than one mail is held in memory. Raises NoOriginal at once if there are none, and lock.LockedByOther;
+    OSError between two pieces where a file breaks off.
     """
     left_out: list[str] = []
     with service.reading() as archive:
         refs = _attached(archive, _roots(archive, ref, left_out), left_out)
-        files = _read(archive.settings, list(filter(None, map(archive.record, refs))), left_out)
-    if not files:
+        files = _opened(archive.settings, list(filter(None, map(archive.record, refs))), left_out)
+    first = next(files, None)
+    if first is None:
         raise NoOriginal("nothing is attached that can be opened")
     reveal.note(service.settings, who, WHY, refs, WAIT_SECONDS)
-    return _zip(files, left_out)
+    return _zip(itertools.chain([first], files), left_out)
 
 
 def _roots(archive: Archive, ref: str, left_out: list[str]) -> list[str]:
@@ -64,21 +68,16 @@ def _attached(archive: Archive, roots: list[str], left_out: list[str]) -> list[s
     return list(refs)[:_MAX_RECORDS]
 
 
-def _read(settings: Settings, records: list[Record], left_out: list[str]) -> dict[str, bytes]:
-    """The files by names that differ on every file system."""
-    files: dict[str, bytes] = {}
-    taken, size = {_comparable(LEFT_OUT)}, 0
+def _opened(settings: Settings, records: list[Record], left_out: list[str]) -> Iterator[tuple[str, BinaryIO]]:
+    """Each file, opened when it is asked for, by names that differ on every file system."""
+    taken = {_comparable(LEFT_OUT)}
     for record, original in _originals(settings, records):
-        data = original if isinstance(original, str) else _content(original, MAX_BYTES - size)
-        if isinstance(original, str) or isinstance(data, str):
+        opened = original if isinstance(original, str) else _open(original)
+        if isinstance(original, str) or isinstance(opened, str):
             named = record.file_name or record.subject or record.asset_id
-            left_out.append(f"{' '.join(named.split())}: {data!s}")
-            continue
-        size += len(data)
-        if size > MAX_BYTES:
-            raise NoOriginal(f"the attachments have more than {MAX_BYTES:,} bytes; open them one by one")
-        files[_free_name(original.name, taken)] = data
-    return files
+            left_out.append(f"{' '.join(named.split())}: {opened!s}")
+        else:
+            yield _free_name(original.name, taken), opened
 
 
 def _originals(settings: Settings, records: list[Record]) -> Iterator[tuple[Record, OriginalFile | str]]:
@@ -91,11 +90,11 @@ def _originals(settings: Settings, records: list[Record]) -> Iterator[tuple[Reco
             yield record, str(error)
 
 
-def _content(original: OriginalFile, most: int) -> bytes | str:
-    """The bytes of an original, of too large a file one more than `most`; or that it cannot be read."""
+def _open(original: OriginalFile) -> BinaryIO | str:
+    """An original, opened; or that it cannot be read."""
     try:
-        return read_plain(original.path, most + 1) if original.content is None else original.content
-    except OSError:
+        return open_plain(original.path) if original.content is None else io.BytesIO(original.content)
+    except (OSError, RefusedFile):
         return "the original cannot be read"
 
 
@@ -112,11 +111,44 @@ def _comparable(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-def _zip(files: Mapping[str, bytes], left_out: list[str]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as packed:
-        for name, data in files.items():
-            packed.writestr(name, data)
+class _Pieces:
+    """A stream that is written to and emptied: what a zip is written to that nobody stores."""
+
+    def __init__(self) -> None:
+        self._written: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        """Takes a piece."""
+        self._written.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Does nothing: `take` empties it."""
+
+    def take(self) -> bytes:
+        """What was written since the last time."""
+        data = b"".join(self._written)
+        self._written.clear()
+        return data
+
+
+def _zip(files: Iterable[tuple[str, BinaryIO]], left_out: list[str]) -> Iterator[bytes]:
+    """A zip of these files, piece by piece; `left_out` is complete when the last of them has been read."""
+    pieces = _Pieces()
+    with zipfile.ZipFile(cast(IO[bytes], pieces), "w", zipfile.ZIP_STORED) as packed:
+        for name, opened in files:
+            with opened, packed.open(_member(name, opened), "w") as member:
+                while data := opened.read(_PIECE_BYTES):
+                    member.write(data)
+                    yield pieces.take()
         if left_out:
             packed.writestr(LEFT_OUT, "\n".join(left_out) + "\n")
-    return stream.getvalue()
+    yield pieces.take()
+
+
+def _member(name: str, opened: BinaryIO) -> zipfile.ZipInfo:
+    """A file of a zip, with its size, which says whether its length takes more than 32 bits."""
+    member = zipfile.ZipInfo(name, time.localtime()[:6])
+    member.file_size = opened.seek(0, io.SEEK_END)
+    opened.seek(0)
+    return member

@@ -149,7 +149,7 @@ def recognise(service: Service, path: str) -> FoundSources:
 def examine(settings: Settings, path: str) -> _Examined:
     """Looks for sources in a folder. Raises FolderRefused."""
     folder = allowed_folder(settings, path)
-    discovery = discover(folder)
+    discovery = discover(folder, without=settings.own_folders)
     return _Examined(folder, discovery, first_sync.seconds_of_each(folder, discovery, settings.timezone, settings))
 
 

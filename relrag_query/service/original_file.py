@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+import pyarrow.compute as pc
+
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.regular_files import RefusedFile, check_file
-from relrag_pipelines.files.sealed_json import file_hash
+from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.sources import outlook_stores, record_type
-from relrag_pipelines.stores import unit_state
+from relrag_pipelines.sources import KINDS, outlook_stores, record_type
+from relrag_pipelines.stores import lake, unit_state
 from relrag_pipelines.stores.unit_state import UnitsError
 from relrag_pipelines.workspace import Workspace
 
@@ -66,18 +68,30 @@ def locate(settings: Settings, record: Record, suffixes: Sequence[str] = ()) -> 
         if isinstance(attached, str):
             raise NoOriginal(attached)
         return attached
-    unit = _unit(record, tuple(suffixes) or ("",))
+    locations = _locations(settings, record)
+    unit = _unit(locations, tuple(suffixes) or ("",))
     if not unit or not may_have(record):
         raise NoOriginal("the original is part of another file")
     try:
         path = _checked_path(settings, record.source, unit)
         state = unit_state.load(settings.home_path, record.source).get(unit)
-        is_unchanged = state is not None and file_hash(path) == state.content_hash
+        is_unchanged = state is not None and _content_hash(path, unit, record.kind, locations) == state.content_hash
     except _GONE:
         raise NoOriginal("the original is no longer where it was read from") from None
     if not is_unchanged:
         raise NoOriginal("the original has changed since it was read; a sync reads it again")
     return OriginalFile(path, record.source, unit, path.name)
+
+
+def _content_hash(path: Path, unit: str, kind: str, locations: Sequence[str]) -> str:
+    """The hash of a unit as a sync stores it, with the files that belong to it, such as the transcript of a call."""
+    # imported only here: few originals are opened
+    from relrag_pipelines.ingest import unit_selection
+
+    folder, endings = PurePosixPath(unit).parent, KINDS[kind].companions
+    parts = [PurePosixPath(location) for location in locations if endings and location.lower().endswith(endings)]
+    beside = [path.with_name(part.name) for part in parts if part.parent == folder and part.name != path.name]
+    return unit_selection.content_hash(path, beside)
 
 
 def _why_closed(record: Record) -> str:
@@ -155,9 +169,21 @@ def _checked_path(settings: Settings, source_name: str, unit: str) -> Path:
     return path
 
 
-def _unit(record: Record, endings: tuple[str, ...]) -> str:
-    """The first file that holds the record and has such a suffix; empty if none does."""
-    units = map(_unit_of, record.locations)
+def _locations(settings: Settings, record: Record) -> list[str]:
+    """Where a record lies. What is redacted there in the index, such as a phone number, names no file."""
+    home, source = settings.home_path, record.source
+    if not any(pseudonyms.all_in(location) or pseudonyms.TYPE.search(location) for location in record.locations):
+        return record.locations
+    for month in lake.manifest(home, "private_records", source):
+        rows = lake.read(home, "private_records", source, month, ["asset_id", "locations"])
+        if located := rows.filter(pc.equal(rows["asset_id"], record.asset_id))["locations"].to_pylist():
+            return [location for locations in located for location in locations]
+    return record.locations
+
+
+def _unit(locations: Iterable[str], endings: tuple[str, ...]) -> str:
+    """The first file of these locations with such a suffix; empty if none has."""
+    units = map(_unit_of, locations)
     return next((unit for unit in units if unit.lower().endswith(endings)), "")
 
 

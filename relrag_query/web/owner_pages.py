@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import orjson
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from relrag_pipelines.maintenance.backup import latest as latest_backup
@@ -24,7 +24,18 @@ from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.problems import BodyTooLong, NotJson, WrongMediaType, error_response
 from relrag_query.operations.operation import Operation
 from relrag_query.operations.owner_table import OWNER_OPERATIONS
-from relrag_query.owner import attachments, folders, originals, people, settings_form, switch, uploads, work
+from relrag_query.owner import (
+    attachments,
+    calls,
+    folders,
+    originals,
+    people,
+    settings_form,
+    switch,
+    transcript,
+    uploads,
+    work,
+)
 from relrag_query.service import Service
 
 UPLOAD = "/owner/upload"
@@ -55,6 +66,7 @@ class OwnerPages:
             "/original/file": self.file,
             "/original/attachments": self.attachments,
             "/archive/settings": self.settings,
+            "/calls": self.calls,
             "/archive/add": self.add,
             "/archive/activity": self.activity,
             "/forget": self.forget,
@@ -95,11 +107,20 @@ class OwnerPages:
         )
 
     async def original(self, request: Request) -> Response:
-        """The original of a record: pictures and sound on the page, and a link to have it."""
+        """The original of a record: pictures and sound with its transcript on the page, and a link to have it."""
         ref = request.query_params.get("ref", "")
-        return self._render(
-            request, "original_file.html", ref=ref, original=await self._limiter.run(originals.find, self._service, ref)
-        )
+        original = await self._limiter.run(originals.find, self._service, ref)
+        is_sound = original.media_type.startswith("audio/")
+        segments = await self._limiter.run(transcript.of_record, self._service, ref) if is_sound else []
+        return self._render(request, "original_file.html", ref=ref, original=original, segments=segments)
+
+    async def calls(self, request: Request) -> Response:
+        """The calls that wait for approval; with `ref`, that one with its sound and transcript."""
+        ref = request.query_params.get("ref", "")
+        segments = await self._limiter.run(calls.open_transcript, self._service, ref) if ref else []
+        reviewed = await self._limiter.run(calls.reviewed_calls, self._service)
+        zone = self._service.zone
+        return self._render(request, "calls.html", calls=reviewed, ref=ref, segments=segments, zone=zone)
 
     async def file(self, request: Request) -> Response:
         """The bytes of an original; a browser shows pictures and sound, and stores everything else."""
@@ -125,9 +146,9 @@ class OwnerPages:
     async def attachments(self, request: Request) -> Response:
         """All attachments of a record or thread as a zip."""
         who = originals.owner_of(self._service.settings, "page")
-        data = await self._limiter.run(attachments.pack, self._service, request.query_params.get("ref", ""), who)
+        pieces = await self._limiter.run(attachments.pack, self._service, request.query_params.get("ref", ""), who)
         named = f'attachment; filename="{attachments.NAME}"'
-        return Response(data, media_type="application/zip", headers={"Content-Disposition": named})
+        return StreamingResponse(pieces, media_type="application/zip", headers={"Content-Disposition": named})
 
 
 def operation_routes(service: Service, limiter: RequestLimiter) -> list[Route]:
@@ -157,8 +178,9 @@ def upkeep_context(service: Service) -> dict[str, Any]:
     return {
         "backup_folder": str(settings.backup_path),
         "backed_up_at": latest[1] if latest else "",
-        "nightly": "" if settings.nightly == OFF else settings.nightly,
-        "usual_time": Settings.model_fields["nightly"].default,
+        "nightly": settings.nightly_time if settings.is_scheduled else "",
+        "usual_time": settings.nightly_time or Settings.model_fields["nightly"].default,
+        "no_schedule": f"{OFF} {settings.nightly_time}".strip(),
     }
 
 

@@ -265,3 +265,12 @@ def test_mail_is_recognised_without_a_suffix(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
     found = {one.kind: (one.name, one.path, one.files) for one in discover(tmp_path).sources}
     assert found == {"gmail": ("post", "post", 3), "document": ("notes", "notes", 1)}
+
+
+def test_what_relrag_writes_is_not_looked_into(tmp_path: Path) -> None:
+    for name in ("letters", "backups", "home"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "letter.md").write_text("# A letter\n\nDear Dana, the boiler works.\n")
+    found = discover(tmp_path, without=[tmp_path / "backups", tmp_path / "home"])
+    assert [(source.path, source.files) for source in found.sources] == [("letters", 1)]
+    assert found.complete

@@ -14,7 +14,6 @@ from relrag_pipelines.sources.mail import attached_file
 from relrag_query.cli.commands.original import copy_attachments
 from relrag_query.owner import attachments
 from relrag_query.service import Service
-from relrag_query.service.original_file import NoOriginal
 from tests import archive
 from tests.web_app import BEARER, COOKIE, client
 
@@ -67,8 +66,10 @@ def _ref(service: Service, word: str) -> str:
     return next(hit.asset_id for hit in service.search(word).hits if hit.rag_source_type == "email")
 
 
-def _contents(data: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+def _contents(data: bytes | Iterator[bytes]) -> dict[str, bytes]:
+    whole = data if isinstance(data, bytes) else b"".join(data)
+    with zipfile.ZipFile(io.BytesIO(whole)) as packed:
+        assert packed.testzip() is None
         return {name: packed.read(name) for name in packed.namelist()}
 
 
@@ -128,15 +129,28 @@ def _count_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_too_much_is_refused(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attachments, "MAX_BYTES", 5)
-    with pytest.raises(NoOriginal, match="more than 5 bytes"):
-        attachments.pack(service, _ref(service, "Planks"), "Dana")
-    monkeypatch.setattr(attachments, "MAX_BYTES", 4)
+def test_a_mail_is_read_when_its_part_of_the_zip_is_asked_for(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attachments, "_PIECE_BYTES", 2)
     parsed = _count_reads(monkeypatch)
-    with pytest.raises(NoOriginal, match="more than 4 bytes"):
-        attachments.pack(service, f"thread:{service.search('Planks').hits[0].thread_id}", "Dana")
-    assert len(parsed) == 1, "no mail is read beyond the limit"
+    pieces = attachments.pack(service, f"thread:{service.search('Planks').hits[0].thread_id}", "Dana")
+    assert len(parsed) == 1
+    sizes = [len(next(pieces)), len(next(pieces))]
+    assert len(parsed) == 1, "no mail is read ahead"
+    rest = list(pieces)
+    assert sorted(parsed) == ["1.eml", "2.eml"]
+    assert max([*sizes, *map(len, rest[:-1])]) < 200, "a piece is sent as it is read"
+
+
+def test_what_breaks_off_ends_the_zip_without_its_end(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise OSError("gone")
+
+    monkeypatch.setattr(attachments, "_open", lambda original: Broken(b"data"))
+    with pytest.raises(OSError, match="gone"):
+        list(attachments.pack(service, _ref(service, "Planks"), "Dana"))
 
 
 def test_names_differ_on_every_file_system_and_what_an_attached_mail_holds_is_there(service: Service) -> None:
@@ -154,7 +168,7 @@ def test_names_differ_on_every_file_system_and_what_an_attached_mail_holds_is_th
 
 def test_each_mail_is_read_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     parsed = _count_reads(monkeypatch)
-    attachments.pack(service, f"thread:{service.search('Planks').hits[0].thread_id}", "Dana")
+    list(attachments.pack(service, f"thread:{service.search('Planks').hits[0].thread_id}", "Dana"))
     assert sorted(parsed) == ["1.eml", "2.eml"]
 
 

@@ -136,7 +136,12 @@ def test_the_schedule_is_shown_and_switched(config: Path) -> None:
         assert browser.post("/owner/change_settings", json=at, headers=COOKIE).json() == {"changed": ["nightly"]}
         page = browser.get("/archive", headers=COOKIE).text
         assert "read each night at 22:15" in page
-        assert '<input type="hidden" name="nightly" value="off">' in page
+        assert '<input type="hidden" name="nightly" value="off 22:15">' in page
+        kept = {"values": {"nightly": "off 22:15"}}
+        assert browser.post("/owner/change_settings", json=kept, headers=COOKIE).json() == {"changed": ["nightly"]}
+        page = browser.get("/archive", headers=COOKIE).text
+        assert '<input type="time" name="nightly" value="22:15"' in page
+        assert "Nothing is read on a schedule" in page
 
 
 def test_pages_that_only_read_make_no_backup(tmp_path: Path) -> None:

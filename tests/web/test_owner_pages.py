@@ -16,7 +16,7 @@ from tests import archive
 from tests.web.test_app import HOSTILE, Page
 from tests.web_app import BEARER, COOKIE, client
 
-PAGES = ["/archive/add", "/archive/settings", "/archive/activity", "/forget?source=notes", "/people/pairs"]
+PAGES = ["/archive/add", "/archive/settings", "/archive/activity", "/forget?source=notes", "/people/pairs", "/calls"]
 PATHS = [operation.path for operation in OWNER_OPERATIONS]
 PIECE = {"content-type": "application/octet-stream"}
 ID = "0" * 32
@@ -75,6 +75,8 @@ def test_a_switch_that_is_off_refuses_every_operation(tmp_path: Path) -> None:
         "pause_source": {"name": "notes", "paused": True},
         "change_settings": {"values": {"owner": "Dana"}},
         "retry": {"source": "notes"},
+        "approve_calls": {"calls": ["call_recording:1"]},
+        "leave_out_calls": {"calls": ["call_recording:1"]},
         "merge": {"into": "Dana Levi", "others": ["Petr Kolar"]},
         "split": {"person": "Dana Levi", "aliases": ["Dana"]},
         "undo": {"entry": 1},

@@ -1,9 +1,9 @@
 """Recorded calls: an audio file with its transcript beside it, `call.m4a` with `call.vtt`.
 
 A call is identified by the keyed hash of its audio, so moving or renaming the file keeps its id. `extra.state` is
-`pending` (no transcript), `transcribed`, `approved` (by the owner) or `error` (no transcript, and the audio or the
-transcript file is damaged). The text of a call that waits for approval stays out of the archive. A transcript without
-audio is a call too, identified by its path.
+`pending` (no transcript), `transcribed`, `approved` or `left_out` (by the owner) or `error` (no transcript, and the
+audio or the transcript file is damaged). The text of a call that waits for approval, or is left out, stays out of the
+archive. A transcript without audio is a call too, identified by its path.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from relrag_pipelines.workers.sandbox import ParserStopped, call
 
 __all__ = ["read", "recognise"]
 
-PENDING, TRANSCRIBED, APPROVED, ERROR = "pending", "transcribed", "approved", "error"
+PENDING, TRANSCRIBED, APPROVED, LEFT_OUT, ERROR = "pending", "transcribed", "approved", "left_out", "error"
 
 _HEAD = 4096
 """bytes at the start of a text that `recognise` reads"""
@@ -168,6 +168,8 @@ def _transcript(
 def _state(transcript: Transcript | None, approval: CallApproval, failed: bool) -> str:
     if transcript is None:
         return ERROR if failed else PENDING
+    if approval.left_out:
+        return LEFT_OUT
     return APPROVED if approval.approved else TRANSCRIBED
 
 
@@ -187,7 +189,8 @@ def _record(
     speaker_names = speakers(cues)
     other, participants = _participants(speaker_names, filename, reading.owner)
     extra = _extra(extra, cues, filename, speaker_names)
-    text, spoken = format_transcript(cues) if approval.approved or not reading.approval_required else ("", [])
+    is_open = approval.approved or not (reading.approval_required or approval.left_out)
+    text, spoken = format_transcript(cues) if is_open else ("", [])
     return Record(
         source_id=native,
         text=text,

@@ -1,4 +1,4 @@
-"""`relrag calls`: lists recorded calls, approves transcripts, swaps speakers."""
+"""`relrag calls`: lists recorded calls, approves transcripts or leaves them out, swaps speakers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from relrag_query.display.inert_text import safe
 if TYPE_CHECKING:
     from relrag_pipelines.ingest.call_review import Call
 
-app = typer.Typer(help="Recorded calls: list them, approve transcripts, swap speakers.", no_args_is_help=True)
+app = typer.Typer(
+    help="Recorded calls: list them, approve transcripts or leave them out, swap speakers.", no_args_is_help=True
+)
 
 
 @app.command("list", epilog="Example: relrag calls list --state transcribed")
 def listing_command(
     state: Annotated[
-        str | None, typer.Option("--state", metavar="STATE", help="Only pending, transcribed, approved or error.")
+        str | None, typer.Option("--state", metavar="STATE", help="pending, transcribed, approved, left_out or error.")
     ] = None,
     as_json: Json = False,
     config: Config = None,
@@ -46,6 +48,12 @@ def approve_command(
 ) -> None:
     """Approve transcripts, so that the next sync indexes them."""
     dispatch.run(approve, ids or [], config, everything=everything, wait=wait)
+
+
+@app.command("leave-out", epilog="Example: relrag calls leave-out call:4f2a")
+def leave_out_command(ids: CallIds, wait: Wait = 0, config: Config = None) -> None:
+    """Leave the text of calls out of the archive, from the next sync on; approving takes that back."""
+    dispatch.run(leave_out, ids or [], config, wait=wait)
 
 
 @app.command("swap-speakers", epilog="Example: relrag calls swap-speakers call:4f2a")
@@ -86,6 +94,19 @@ def approve(names: Sequence[str], config: Path | None = None, *, everything: boo
     with lock.writing(workspace.home, "relrag calls approve", wait):
         calls = call_review.approve(workspace, names, everything=everything)
     _report(calls, "approved")
+    return 0
+
+
+def leave_out(names: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
+    """Leaves the text of calls out of the archive; returns the exit code."""
+    from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.ingest import call_review
+    from relrag_pipelines.workspace import Workspace
+
+    workspace = Workspace(settings_module.load(config))
+    with lock.writing(workspace.home, "relrag calls leave-out", wait):
+        calls = call_review.leave_out(workspace, names)
+    _report(calls, "left out")
     return 0
 
 

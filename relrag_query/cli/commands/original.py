@@ -63,15 +63,17 @@ def copy_attachments(ref: str, output: Path, config: Path | None = None, *, forc
     Raises SettingsError for a file that is there already, unless `force`.
     """
     from relrag_pipelines import settings as settings_module
+    from relrag_pipelines.files.atomic import replace_file
     from relrag_pipelines.settings import SettingsError
     from relrag_query.owner import attachments, originals
     from relrag_query.service import Service
 
     with Service.open(config or settings_module.find_config()) as service:
         target = _target(output, attachments.NAME, force=force)
-        data = attachments.pack(service, ref, originals.owner_of(service.settings, "command line"))
+        pieces = attachments.pack(service, ref, originals.owner_of(service.settings, "command line"))
     try:
-        target.write_bytes(data)
+        with replace_file(target, private=False) as part, part.open("wb") as stream:
+            stream.writelines(pieces)
     except OSError as error:
         raise SettingsError(f"{target} cannot be written: {error.strerror}") from None
     print(f"Wrote {safe(str(target))}. It is not redacted; that you had it is noted in private/reveals.jsonl.")
