@@ -188,7 +188,7 @@ class Archive:
             return record_list.counts(connection, self._selection(connection, filters, 1), zone)
 
     def _selection(self, connection: duckdb.DuckDBPyConnection, filters: Filters, limit: int) -> Selection:
-        if filters.leave_all:
+        if record_list.leave_all(filters):
             raise WrongQuestion("the question is empty; give words, or limits such as a source or a time")
         zone = ZoneInfo(self.settings.timezone)
         limits = limits_of(filters, self.settings, limit, zone)

@@ -61,11 +61,10 @@ PASSAGES = """
         WHERE relation_type = 'chunk_of' AND dst_asset_ref IN (SELECT asset FROM assets))
     SELECT chunk_id FROM chunks WHERE asset_id IN (SELECT asset FROM assets UNION SELECT asset FROM windows)
 """
-"""the query of the ids, with parameters as `values` gives them"""
 
 
 def values(attachment: Attachment) -> dict[str, Any]:
-    """The values of the parameters of PASSAGES."""
+    """The values of the parameters of PASSAGES, the query of the ids."""
     form = _FORMS[attachment]
     telling = [] if attachment == "any" else [suffix for other in _FORMS.values() for suffix in other.suffixes.split()]
     return {"suffixes": form.suffixes.split(), "telling": telling, "media": f"^({form.media})"}

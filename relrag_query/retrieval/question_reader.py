@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from itertools import repeat
 from zoneinfo import ZoneInfo
@@ -42,8 +42,6 @@ from relrag_query.understanding.time_expressions import TimeRange, day_range, se
 
 DateLike = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
-
-
 Infer = Callable[[str], tuple[list[QueryIntent], str]]
 """a redacted question -> its intents as a language model reads them, none where rules decide, and a trace line"""
 _YEAR = 365 * 86_400
@@ -64,11 +62,6 @@ class Filters:
     """a type of attachment, `any` for each"""
     added: DateLike = None
     """first published then or later: a date, or a time with a zone"""
-
-    @property
-    def leave_all(self) -> bool:
-        """Whether nothing is left out."""
-        return not any(getattr(self, limit.name) for limit in fields(self))
 
 
 def rules_decide(redacted: str) -> tuple[list[QueryIntent], str]:

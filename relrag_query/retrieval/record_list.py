@@ -7,22 +7,24 @@ catalog that is redacted as it is read redacts no more than the entries of a pag
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines.sources import record_type
 from relrag_pipelines.stores.vectors.protocol import ANYWHERE, ChunkFilter
 from relrag_query.retrieval import attachment_filter, catalog_reader
 from relrag_query.retrieval.attachment_filter import Attachment
 from relrag_query.retrieval.hit import Hit, Message
-from relrag_query.retrieval.steps.contents import match_messages, with_dates, with_extra, with_messages
+from relrag_query.retrieval.steps.contents import load_dates, match_messages, with_messages
 from relrag_query.understanding.time_expressions import WhenError, day_range, seconds
 
 if TYPE_CHECKING:
     import duckdb
 
-    from relrag_query.retrieval.question_reader import DateLike
+    from relrag_query.retrieval.question_reader import DateLike, Filters
 
 _ENTRIES = "chunk_index = 0 AND section IS NULL"
 _WHERE = f"""
@@ -83,6 +85,11 @@ class EntryCounts:
     """by person_id in the index: who wrote, received, took part or is named"""
 
 
+def leave_all(filters: Filters) -> bool:
+    """Whether filters leave nothing out."""
+    return not any(getattr(filters, limit.name) for limit in fields(filters))
+
+
 def moment(added: DateLike, zone: ZoneInfo) -> datetime | None:
     """A date, or a time with or without a zone, as catalogs have it: UTC, without a zone. Raises WhenError."""
     if added is None:
@@ -110,8 +117,14 @@ def hits(
     ids = [row[0] for row in connection.execute(query, values | {"limit": limit, "offset": offset}).fetchall()]
     chunks = catalog_reader.chunks(connection, ids)
     entries = [Hit(chunks[name], 1.0, 1.0, members=tuple(chunks[name].members)) for name in ids]
-    read = with_dates(with_extra(with_messages(entries, connection), connection))
-    return [match_messages(hit, lambda message: _is_in_time(message, selection.limits)) for hit in read]
+    extras = catalog_reader.extras(connection, [hit.chunk.asset_id for hit in entries if not hit.members])
+    detailed = [replace(hit, extra=_details(hit, extras)) for hit in with_messages(entries, connection)]
+    return [match_messages(hit, lambda message: _is_in_time(message, selection.limits)) for hit in load_dates(detailed)]
+
+
+def _details(hit: Hit, extras: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The fields that only commits and code have, as `load_extra` gives them to the hits of a search."""
+    return extras.get(hit.chunk.asset_id, {}) if record_type(hit.chunk.rag_source_type).details else {}
 
 
 def counts(connection: duckdb.DuckDBPyConnection, selection: Selection, zone: ZoneInfo) -> EntryCounts:

@@ -90,8 +90,8 @@ def _content_hash(path: Path, unit: str, kind: str, locations: Sequence[str]) ->
 
     folder, endings = PurePosixPath(unit).parent, KINDS[kind].companions
     parts = [PurePosixPath(location) for location in locations if endings and location.lower().endswith(endings)]
-    beside = [path.with_name(part.name) for part in parts if part.parent == folder and part.name != path.name]
-    return unit_selection.content_hash(path, beside)
+    companions = [path.with_name(part.name) for part in parts if part.parent == folder and part.name != path.name]
+    return unit_selection.content_hash(path, companions)
 
 
 def _why_closed(record: Record) -> str:

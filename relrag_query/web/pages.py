@@ -27,7 +27,7 @@ from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
 from relrag_query.owner import visits
-from relrag_query.retrieval import attachment_filter
+from relrag_query.retrieval import attachment_filter, record_list
 from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, original_file, record_replies, replies
 from relrag_query.web import (
@@ -177,7 +177,7 @@ class Pages:
         query, filters = _question(request)
         after, order = request.query_params.get("cursor"), search_page.order_of(request.query_params.get("order", ""))
         call = functools.partial(self._service.search, query, filters, _PAGE_SIZE, after, order, overview=True)
-        is_blank = not query and filters.leave_all
+        is_blank = not query and record_list.leave_all(filters)
         results, problem, status = (None, "", 200) if is_blank else await self._answer(call)
         more = search_page.template_context(query, filters, order, results) | self._choices(filters)
         return self.render(request, "search.html", status, question=query, results=results, problem=problem, **more)

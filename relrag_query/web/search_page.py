@@ -10,6 +10,9 @@ from relrag_query.service.replies import SearchReply
 from relrag_query.service.search_overview import FacetValue, Order
 from relrag_query.web.rendering import url
 
+_LIST_ORDERS: tuple[Order, ...] = ("newest", "oldest")
+"""of records that are listed without words, the usual one first"""
+
 
 class Link(NamedTuple):
     """A search that differs in one filter."""
@@ -50,20 +53,21 @@ def template_context(query: str, filters: Filters, order: Order, results: Search
         "added": filters.added,
         "order": "" if order == "relevance" else order,
     }
-    usual, chosen = ("relevance", order) if query else ("newest", "oldest" if order == "oldest" else "newest")
-    orders = [
-        (name, "" if name == chosen else url("/search", **now | {"order": "" if name == usual else name}))
-        for name in get_args(Order)
-        if query or name != "relevance"
-    ]
+    usual, *others = get_args(Order) if query else _LIST_ORDERS
+    chosen = order if order in others else usual
     cursor = results.next_cursor if results else None
     return {
         "order": order,
         "more_to_choose": chosen != usual,
-        "orders": orders,
+        "orders": [(name, _order_url(name, chosen, usual, now)) for name in (usual, *others)],
         "facets": _facets(now, results) if results and results.overview else [],
         "more_url": url("/search", **now, cursor=cursor) if cursor else "",
     }
+
+
+def _order_url(name: Order, chosen: Order, usual: Order, now: dict[str, Any]) -> str:
+    """URL of the search in another order; empty for the chosen one."""
+    return "" if name == chosen else url("/search", **now | {"order": "" if name == usual else name})
 
 
 def _facets(now: dict[str, Any], results: SearchReply) -> list[Facet]:

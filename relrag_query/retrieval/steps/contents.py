@@ -8,7 +8,6 @@ from dataclasses import replace
 from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.sources import record_type
 from relrag_query.retrieval import catalog_reader
-from relrag_query.retrieval.catalog_reader import Connection
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit, Message
 from relrag_query.retrieval.term_coverage import term_coverage, tokens
@@ -17,18 +16,14 @@ _MIN_SHARE_OF_BEST = 0.7
 """messages that cover less than this share of what the best of their window covers are not shown"""
 
 
-def with_messages(hits: Sequence[Hit], connection: Connection) -> list[Hit]:
+def with_messages(hits: Sequence[Hit], connection: catalog_reader.Connection) -> list[Hit]:
     """The hits with the messages of their members, as far as these exist, in order of time."""
     members = list(dict.fromkeys(ref for hit in hits for ref in hit.members))
     messages_by_ref = catalog_reader.messages(connection, members) if members else {}
 
     def messages_of(hit: Hit) -> tuple[Message, ...]:
-        return tuple(
-            sorted(
-                (messages_by_ref[ref] for ref in hit.members if ref in messages_by_ref),
-                key=lambda message: message.ts or 0,
-            )
-        )
+        present = (messages_by_ref[ref] for ref in hit.members if ref in messages_by_ref)
+        return tuple(sorted(present, key=lambda message: message.ts or 0))
 
     return [replace(hit, messages=messages_of(hit)) if hit.members else hit for hit in hits]
 
@@ -94,25 +89,15 @@ def load_messages(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 def load_extra(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """Loads the fields that only commits and code have: hash, class, method."""
-    return with_extra(hits, context.connection)
-
-
-def with_extra(hits: list[Hit], connection: Connection) -> list[Hit]:
-    """The hits with the fields that only their kinds of record have."""
     own = {hit.chunk.asset_id for hit in hits if record_type(hit.chunk.rag_source_type).details}
-    extras = catalog_reader.extras(connection, sorted(own)) if own else {}
+    extras = catalog_reader.extras(context.connection, sorted(own)) if own else {}
     return [
         replace(hit, extra=extras.get(hit.chunk.asset_id, {})) if hit.chunk.asset_id in own else hit for hit in hits
     ]
 
 
-def load_dates(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """Sets the date quality of each hit."""
-    return with_dates(hits)
-
-
-def with_dates(hits: list[Hit]) -> list[Hit]:
-    """The hits with the quality of their dates: the time of a document may be that of its file.
+def load_dates(hits: list[Hit], _: QueryContext | None = None) -> list[Hit]:
+    """Sets the date quality of each hit: the time of a document may be that of its file.
 
     The timestamp is cut to the parts that are known, so that no word of the question matches an unknown day.
     """
