@@ -25,6 +25,7 @@ from bench import (
     graphrag,
     hostile_texts,
     mail,
+    pages,
     peers,
     people,
     pii_scores,
@@ -123,6 +124,7 @@ MEASURES: dict[str, Callable[[], Measured]] = {
     "stores": lambda: (stores.measure(), {}),
     "search": lambda: (search.measure(others=_others()), {}),
     "serving": lambda: (serving.measure(), {}),
+    "pages": lambda: (pages.measure(), {}),
     "graph": lambda: (graph_page.measure(), {}),
 }
 

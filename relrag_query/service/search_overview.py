@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, Field
 
 from relrag_query.archive import Archive
-from relrag_query.people.indexed_person import PeopleError
 from relrag_query.people.people import People
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.record_list import EntryCounts
@@ -137,7 +136,5 @@ def _people(people: People, counts: Counter[int]) -> list[FacetValue]:
 
 def _filter_value(name: str, person_id: int, people: People) -> str:
     """The name if it means this person alone, else the number."""
-    try:
-        return name if people.find_one(name).person_id == person_id else str(person_id)
-    except PeopleError:
-        return str(person_id)
+    matches = [person.person_id for person in people.find(name)]
+    return name if matches == [person_id] else str(person_id)
