@@ -25,7 +25,6 @@ class SettingField(BaseModel):
     name: str
     value: str
     choices: list[str] = Field(description="empty for a text")
-    description: str
     fixed_by: str = Field(description="the environment variable that counts instead of the file; empty for none")
 
 
@@ -56,12 +55,10 @@ def change(service: Service, values: Mapping[str, str]) -> SettingsReply:
 
 
 def _field(settings: Settings, name: str) -> SettingField:
-    declared = Settings.model_fields[name]
     variable = f"RELRAG_{name.upper()}"
     return SettingField(
         name=name,
         value=getattr(settings, name),
-        choices=list(get_args(declared.annotation)),
-        description=declared.description or "",
+        choices=list(get_args(Settings.model_fields[name].annotation)),
         fixed_by=variable if os.environ.get(variable) else "",
     )

@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from relrag_pipelines import languages
+from relrag_query.owner import settings_form
 from relrag_query.web import rendering
 from relrag_query.web.wording import TABLE, Text, flat, preferred, wording, written
 from tests import archive
@@ -74,6 +75,15 @@ def test_templates_ask_for_texts_that_exist() -> None:
         for key in re.findall(r"\bwords\.([a-z_]+)", script.read_text(encoding="utf-8"))
     }
     assert script_texts == {key for key in ENGLISH if key.startswith("script.")}
+
+
+def test_settings_and_jobs_are_named_in_each_language() -> None:
+    asked = {f"{table}.{name}" for table in ("settings", "meaning") for name in settings_form.NAMES}
+    asked |= {f"job.{name}" for name in ("sync", "backup", "forget", "retry")}
+    assert asked - ENGLISH.keys() == set()
+    german = wording("de")
+    assert german.name_of("job", "backup") == "Sicherung"
+    assert "off 03:30" in german.say("meaning.nightly")
 
 
 def test_templates_hold_no_words_of_their_own() -> None:
