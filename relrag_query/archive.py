@@ -50,7 +50,7 @@ from relrag_query.retrieval import (
     redacted_views,
 )
 from relrag_query.retrieval.attachment_filter import Attachment
-from relrag_query.retrieval.connection_sharing import ArchiveError, Readers, WrongQuestion
+from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.question_length import NOTICE, shorten, shorten_all, valid_text
 from relrag_query.retrieval.question_reader import (
@@ -174,7 +174,7 @@ class Archive:
     def list_records(self, filters: Filters, limit: int, offset: int = 0, *, oldest_first: bool = False) -> Results:
         """The records that filters leave, in order of time, without the first `offset`; of a chat its windows.
 
-        Raises WrongQuestion where nothing is left out, and as `search` does.
+        Raises as `search` does.
         """
         with self._reading() as connection:
             selection = self._selection(connection, filters, limit)
@@ -188,8 +188,6 @@ class Archive:
             return record_list.counts(connection, self._selection(connection, filters, 1), zone)
 
     def _selection(self, connection: duckdb.DuckDBPyConnection, filters: Filters, limit: int) -> Selection:
-        if record_list.leave_all(filters):
-            raise WrongQuestion("the question is empty; give words, or limits such as a source or a time")
         zone = ZoneInfo(self.settings.timezone)
         limits = limits_of(filters, self.settings, limit, zone)
         if filters.person:

@@ -63,5 +63,5 @@ Why = Annotated[str, typer.Option("--why", metavar="PURPOSE", help="For what pur
 Words = Annotated[list[str], typer.Argument(help="In any of the archive's languages.")]
 SearchWords = Annotated[
     list[str] | None,
-    typer.Argument(help="In any of the archive's languages; without words, limits list records, newest first."),
+    typer.Argument(help="In any of the archive's languages; without words, records are listed, newest first."),
 ]

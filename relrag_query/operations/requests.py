@@ -61,7 +61,7 @@ class _Filtered(Request):
 class SearchRequest(_Filtered):
     """Find passages of the archive by words and by meaning, in any language, best first.
 
-    Without a query, list the records that the limits leave, newest first; of a chat its parts.
+    Without a query, list the records that the limits leave, or all, newest first; of a chat its parts.
     """
 
     query: Annotated[

@@ -15,7 +15,6 @@ from relrag_pipelines import settings as settings_module
 from relrag_query.cli.commands.ask import SearchOptions, search
 from relrag_query.mcp.server import call_tool
 from relrag_query.retrieval import record_list
-from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.service import Filters, Service
 from relrag_query.understanding.time_expressions import WhenError
 from tests import archive
@@ -129,11 +128,13 @@ def test_a_time_is_read_with_its_zone_or_by_the_owners_clock() -> None:
             record_list.moment(wrong, zone)
 
 
-def test_neither_words_nor_limits_is_refused(service: Service, browser: TestClient) -> None:
-    with pytest.raises(WrongQuestion):
-        service.search("")
-    assert browser.post("/api/v1/search", json={}, headers=BEARER).status_code == 400
-    assert "Nothing found" not in browser.get("/search", headers=COOKIE).text
+def test_without_words_and_limits_everything_is_listed_but_not_on_the_page(
+    service: Service, browser: TestClient
+) -> None:
+    assert service.search("", limit=1).hits[0].text == "The kiln is hot"
+    everything = browser.post("/api/v1/search", json={"limit": 50}, headers=BEARER).json()
+    assert {hit["source"] for hit in everything["hits"]} == {"chat", "mail", "notes", "papers", "talks"}
+    assert 'class="hits"' not in browser.get("/search", headers=COOKIE).text
 
 
 def test_api_tool_page_and_command_list_the_same(
