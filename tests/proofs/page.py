@@ -2,7 +2,8 @@
 
 `relrag open` makes a new archive and serves it; then everything is clicked: the demo's folder is added, a file is
 uploaded over a connection that is cut, a sync is watched, cancelled and started again, a question asked, a citation
-opened, two people merged and that undone, a failure read again, a record forgotten. Skipped where there is no Chromium.
+opened, a call played with its transcript, a source listed without words, two people merged and that undone, a failure
+read again, a record forgotten. Skipped where there is no Chromium.
 With a folder as argument, pictures of the pages are stored in it, at 1280 and 390 pixels, light and dark.
 """
 
@@ -26,11 +27,21 @@ from playwright.sync_api import BrowserContext, Page, Route, sync_playwright
 from docs.screenshot import FLAGS, chromium, free_port, login
 from relrag_pipelines.stores import dagster_runs, progress_file
 from tests import ROOT
+from tests.owner.test_calls import record_sound
 from tests.sources.document.test_page_picture import pdf
 
 QUESTION = "What did Alex tell me about the invoice?"
 LETTER = "The harbour master counted fourteen herons at the quay."
 PAGE_OF_LEASE = "The lease of the boathouse ends in October."
+CALL, SPOKEN = "Call_recording_Vera_Mala_250110_090000", "The lighthouse lamp is out."
+CAPTIONS = f"""WEBVTT
+
+00:00.000 --> 00:02.000
+<v Vera>{SPOKEN}
+
+00:03.000 --> 00:04.000
+<v Vera>Bring a ladder.
+"""
 LONGEST_LAG = 1.0
 """seconds that the page may be behind the process that syncs"""
 FIRST_ANSWER = 300.0
@@ -127,7 +138,7 @@ def main(pictures: Path | None = None) -> None:
                 first_answer(visit, link, folder)
                 seconds = time.monotonic() - start
                 visit.check(f"the first answer took {seconds:.0f} s, of 300", seconds < FIRST_ANSWER)
-                for part in (merge_and_undo, retry_a_failure, forget_a_record):
+                for part in (hear_a_call, list_a_source, merge_and_undo, retry_a_failure, forget_a_record):
                     part(visit, folder)
                 visit.check("nothing on the console", not visit.wrong)
                 browser.close()
@@ -140,6 +151,8 @@ def prepare(folder: Path) -> None:
     """The demo's files with one that cannot be read, and a letter to upload."""
     shutil.copytree(ROOT / "examples" / "archive", folder / "exports")
     (folder / "exports" / "documents" / "boathouse.pdf").write_bytes(b"%PDF-1.4 nothing")
+    record_sound(folder / "exports" / "calls" / f"{CALL}.wav", 6)
+    (folder / "exports" / "calls" / f"{CALL}.vtt").write_text(CAPTIONS)
     (folder / "letter.md").write_text(f"# Herons\n\n{LETTER}\n" + "Nothing else happened that day.\n" * 60_000)
 
 
@@ -239,6 +252,34 @@ def watch(home: Path, is_done: Callable[[], bool]) -> dict[str, float]:
             began |= {step.name: step.started_at for step in progress.steps}
         time.sleep(0.05)
     return began
+
+
+def hear_a_call(visit: Visit, _: Path) -> None:
+    """Plays the original of a call from a stretch of its transcript, which follows."""
+    page = visit.page
+    visit.goto(f"/search?q={SPOKEN}")
+    page.locator(".hits a").first.click()
+    page.get_by_role("link", name="The whole").click()
+    page.get_by_role("link", name="The original file").click()
+    page.locator("a[data-start='3.0']").focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    followed = page.locator("a[data-start='3.0'][aria-current=true]")
+    followed.wait_for(timeout=20_000)
+    second = page.evaluate("document.querySelector('audio').currentTime")
+    visit.check(f"a call is played, and its transcript follows, at {second:.1f} s", second >= 2.9)
+    visit.look("player")
+
+
+def list_a_source(visit: Visit, _: Path) -> None:
+    """Lists a source without words, in pages, and a later page."""
+    page = visit.page
+    visit.goto("/search?source=mail")
+    count = page.locator(".hits > li").count()
+    visit.check(f"a source is listed without words: {count} records", count == 20)
+    visit.look("list")
+    page.get_by_role("link", name="More", exact=True).click()
+    visit.check("and so is the next page", page.locator(".hits > li").count() > 0)
 
 
 def merge_and_undo(visit: Visit, _: Path) -> None:
