@@ -215,6 +215,7 @@ PRINT_NO_DATA = {
         "backfill legacy",
         "backup",
         "calls approve",
+        "calls leave-out",
         "calls swap-speakers",
         "failures retry",
         "forget",
