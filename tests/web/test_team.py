@@ -102,6 +102,8 @@ def test_who_sees_one_client_is_answered_as_if_there_were_no_other(both: TestCli
     asked: list[tuple[str, str, Any]] = [
         *(("POST", "/api/v1/ask", {"question": question}) for question in QUESTIONS),
         *(("POST", "/api/v1/search", {"query": question}) for question in QUESTIONS),
+        ("POST", "/api/v1/search", {"limit": 50, "overview": True}),
+        ("POST", "/api/v1/search", {"sources": ["notes"], "order": "oldest", "overview": True, "added": "2024"}),
         *(("GET", f"/api/v1/show?ref=jsonl:notes:{note['id']}", None) for note in [*ACME, *GLOBEX]),
         ("GET", "/api/v1/show?ref=thread:mill", None),
         ("GET", "/api/v1/thread?thread_id=mill", None),
@@ -122,6 +124,7 @@ def test_nothing_of_another_client_stands_on_any_page_or_tool(both: TestClient, 
     refs = [f"jsonl:notes:{note['id']}" for note in GLOBEX]
     paths = [
         *(f"/{page}?q={word}" for page in ("ask", "search", "ask/stream") for word in ("crane", "turbine", "INV")),
+        *("/search?source=notes", "/search?from=2024", "/search?added=2020"),
         *(f"/record?ref={ref}" for ref in [*refs, "thread:mill", "person:1"]),
         "/thread?id=mill", "/graph", "/people", "/person?name=Zelda Quux", "/archive", "/reveal", "/api/v1/status",
         "/api/v1/people", "/api/v1/person?name=Zelda Quux", *(f"/page.png?ref={ref}&page=1" for ref in refs),
