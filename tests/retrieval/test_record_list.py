@@ -131,7 +131,7 @@ def test_a_time_is_read_with_its_zone_or_by_the_owners_clock() -> None:
 def test_without_words_and_limits_everything_is_listed_but_not_on_the_page(
     service: Service, browser: TestClient
 ) -> None:
-    assert service.search("", limit=1).hits[0].text == "The kiln is hot"
+    assert service.search("", limit=1).hits[0].text == "Eva Mala: The kiln is hot"
     everything = browser.post("/api/v1/search", json={"limit": 50}, headers=BEARER).json()
     assert {hit["source"] for hit in everything["hits"]} == {"chat", "mail", "notes", "papers", "talks"}
     assert 'class="hits"' not in browser.get("/search", headers=COOKIE).text
