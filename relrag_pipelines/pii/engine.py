@@ -15,9 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from relrag_pipelines.pii import spacy_import  # noqa: F401  before Presidio imports it
-
-# isort: split
 import tldextract
 import tldextract.tldextract
 from presidio_analyzer import (
