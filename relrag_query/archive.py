@@ -299,7 +299,7 @@ class Archive:
         return self._questions.embed(redacted)
 
     def likeness(self, redacted: str, texts: Sequence[str]) -> list[float] | None:
-        """How alike each text is to a redacted question, token by token, up to 1; None where only e5 could tell."""
+        """How alike each text is to a redacted question, token by token, up to 1; None without e5."""
         meaning, _ = self.meaning(redacted)
         if meaning is None or not self._questions.means or not texts:
             return None

@@ -103,6 +103,7 @@ def _prepare(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> Non
     # safe in WAL mode against a killed process and a corrupt file; a power cut may cost the last events, and losing
     # them loses no data
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA secure_delete = ON")  # compressed bytes of a deleted run would stay in free pages
     record.info["file"] = _identity(connection)
 
 

@@ -260,7 +260,7 @@ def _sqlite(path: Path, since: Mapping[str, int]) -> Iterator[_Rows]:
 def empty_journal(journal: Path) -> None:
     """Moves the contents of an SQLite journal into the database's tables, which are ten times faster to read.
 
-    If another process is using the database, the journal stays and is searched byte by byte.
+    If another process is using the database, the journal stays: the rows are read through it, its bytes too.
     """
     database = journal.with_name(journal.name.removesuffix("-wal"))
     with (

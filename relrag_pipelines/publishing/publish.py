@@ -159,7 +159,7 @@ def _build_incremental(workspace: Workspace, info: dict[str, Any], values: Known
         return None
     folder, points = _begin(workspace), []
     number = generations.next_number(workspace.home)
-    info = {**info, "means": base_info["means"], "complete_since": generations.current_number(workspace.home)}
+    info = {**info, "means": base_info["means"], "lacks_nothing_of": generations.current_number(workspace.home)}
     base = previous.with_name(catalog.BASE)
     link(base if base.exists() else previous, folder / catalog.BASE)
 
@@ -251,9 +251,9 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
 def _count_deleted(workspace: Workspace, folder: Path) -> int:
     """How many records and failures of the current generation the built one lacks.
 
-    An incremental one that lacked any would not have been built, so it is asked only of others.
+    An incremental build is refused where anything is gone, so only full builds are compared.
     """
-    if build_info.read(folder).get("complete_since") == generations.current_number(workspace.home):
+    if build_info.read(folder).get("lacks_nothing_of") == generations.current_number(workspace.home):
         return 0
     return catalog.count_removed(folder / CATALOG, _current_catalog(workspace))
 

@@ -259,21 +259,26 @@ def _goes_on(sentence: str, behind: str) -> bool:
 def _unwrap(lines: list[str]) -> list[str]:
     """The lines of a paragraph as they were before a margin broke them: where the next word had no room, they go on.
 
-    Lines without any stop are a list, and stay apart; so does a line that begins with a label or a mark.
+    Text is known to run on by a stop within a line, or by the small letter that the next line begins with. Other
+    lines are a list, and stay apart; so does a line that begins with a label or a mark.
     """
-    if not any(ends_sentence(line) or len(_sentences(line)) > 1 for line in lines):
-        return lines
-    room = _SHORTEST_MARGIN * max(map(len, lines))
+    runs_on = any(len(_sentences(line)) > 1 for line in lines)
+    room = _SHORTEST_MARGIN * max(map(len, lines), default=0)
     joined: list[str] = []
     end = 0
     for line in lines:
         had_room = end < _NARROWEST or end + 1 + len(line.partition(" ")[0]) <= room
-        if had_room or ends_sentence(joined[-1]) or _SPEAKER.match(line) or not line[0].isalnum():
+        if had_room or not _continues(line, runs_on) or ends_sentence(joined[-1]):
             joined.append(line)
         else:
             joined[-1] += f" {line}"
         end = len(line)
     return joined
+
+
+def _continues(line: str, runs_on: bool) -> bool:
+    """Whether a line can go on with the sentence of the line above it."""
+    return line[0].islower() or (runs_on and line[0].isalnum() and not _SPEAKER.match(line))
 
 
 def _short_lines(lines: list[str]) -> list[str]:
@@ -290,7 +295,10 @@ def _short_lines(lines: list[str]) -> list[str]:
 
 
 def _texts_of(line: str) -> list[str]:
-    """What of a line is quoted by itself: a row of a table, several sentences, a long line. Nothing of a phrase."""
+    """What of a line is quoted by itself: a row of a table, several sentences, a long line.
+
+    Empty for a short phrase, which goes into a block.
+    """
     if _ROW.match(line):
         return [line]
     sentences = _sentences(line)

@@ -22,7 +22,7 @@ from relrag_query.graphrag.collections import NamedIndex
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import Index
 from relrag_query.graphrag.scope import words_of
-from relrag_query.graphrag.trace import NEAR, Source, Trace, trace
+from relrag_query.graphrag.trace import Source, Trace, trace
 from relrag_query.retrieval.question_length import shorten
 from relrag_query.retrieval.question_reader import redact_question
 
@@ -142,16 +142,18 @@ def _archive_matches(
     if method == "global":
         return SemanticMatches(rows, is_hybrid=True)
     entities, relationships = nearest(corpus, question, archive) if method == "local" else ([], [])
-    return SemanticMatches(_near(rows[:_COMPARED], corpus, question, archive), entities, relationships, is_hybrid=True)
+    return SemanticMatches(
+        _by_likeness(rows[:_COMPARED], corpus, question, archive), entities, relationships, is_hybrid=True
+    )
 
 
-def _near(rows: Sequence[int], corpus: Corpus, question: str, archive: Archive) -> Sequence[int]:
-    """The text units that come near a redacted question by meaning, best first; all where no model tells."""
+def _by_likeness(rows: Sequence[int], corpus: Corpus, question: str, archive: Archive) -> Sequence[int]:
+    """Text units in the order of their likeness to a redacted question; as they are where no model tells."""
     values = archive.likeness(question, [corpus.texts[row] for row in rows])
     if values is None:
         return rows
     ranked = sorted(zip(values, rows, strict=True), reverse=True)
-    return [row for value, row in ranked if value >= NEAR * ranked[0][0]]
+    return [row for _, row in ranked]
 
 
 def _vector_matches(corpus: Corpus, question: str, archive: Archive) -> SemanticMatches:

@@ -18,9 +18,8 @@ from relrag_query.graphrag.support import Support
 
 PER_REFERENCE = 5
 """text units that one cited record leads to at most: those that support the citing sentence best"""
-NEAR = 0.81
-"""share of the best likeness to a question from which a text counts as near it. Of the demo's question for agile the
-eight pages about it have 0.82 or more, a newsletter and a reading list that only use the word 0.80 and 0.77"""
+_COMPARED = 10
+"""text units of a cited record that are compared with the question by meaning, those that support the sentence best"""
 Likeness = Callable[[Sequence[str]], list[float] | None]
 """how alike in meaning texts are to a question, up to 1; None where no model tells"""
 
@@ -92,7 +91,7 @@ def trace(
 ) -> Trace:
     """The documents and pages behind an answer's citations.
 
-    The question, where it is known, helps to choose pages and quotes; its `likeness` leaves those that come near it.
+    The question, where it is known, helps to choose pages and quotes; so does its `likeness`.
     `chunks` gives names and pages of documents that are chunks of another store, at most 50 ids a call.
     """
     citations = parse(answer)
@@ -102,9 +101,9 @@ def trace(
             resolutions.setdefault(reference, resolve(reference, index))
     cited = _Tally()
     for citation in citations:
-        _weigh(citation, Support(citation.sentence, question), resolutions, index, cited)
-    if likeness:
-        _keep_near(cited, index, likeness)
+        _weigh(citation, Support(citation.sentence, question), resolutions, index, cited, likeness)
+    if cited.likeness:
+        cited.scores = {unit: cited.likeness[unit] for unit in cited.scores}
     return Trace(tuple(citations), tuple(resolutions.values()), tuple(_sources(index, cited, chunks)))
 
 
@@ -127,6 +126,8 @@ def resolve_nested(content: str, community: int, index: Index) -> tuple[Resoluti
 class _Tally:
     """The results so far for each row of text_units."""
 
+    likeness: dict[int, float] = field(default_factory=dict)
+    """to the question, of those that were compared with it by meaning"""
     scores: dict[int, float] = field(default_factory=dict)
     best: dict[int, tuple[float, Support]] = field(default_factory=dict)
     references: dict[int, dict[Reference, None]] = field(default_factory=dict)
@@ -220,15 +221,29 @@ def _text(value: object) -> str:
 
 
 def _weigh(
-    citation: Citation, support: Support, resolutions: dict[Reference, Resolution], index: Index, cited: _Tally
+    citation: Citation,
+    support: Support,
+    resolutions: dict[Reference, Resolution],
+    index: Index,
+    cited: _Tally,
+    likeness: Likeness | None,
 ) -> None:
-    """Adds the text units of a citation to the tally: for each record those that best support the sentence."""
+    """Adds the text units of a citation to the tally.
+
+    For each record those that best support the sentence; of these, with `likeness`, those nearest to the question.
+    """
     units = _union(resolutions[reference].text_units for reference in citation.references)
     texts = [_text(index.cell("text_units", "text", unit)) for unit in units]
     scores = dict(zip(units, support.scores(texts), strict=True))
+    ranked = {
+        reference: sorted(resolutions[reference].text_units, key=lambda unit: (-scores[unit], unit))
+        for reference in citation.references
+    }
+    if likeness:
+        _compare(_union(units[:_COMPARED] for units in ranked.values()), index, cited, likeness)
     selected: set[int] = set()
-    for reference in citation.references:
-        best = sorted(resolutions[reference].text_units, key=lambda unit: (-scores[unit], unit))[:PER_REFERENCE]
+    for reference, units in ranked.items():
+        best = _nearest(units, cited)[:PER_REFERENCE]
         selected.update(best)
         for unit in best:
             cited.references.setdefault(unit, {})[reference] = None
@@ -238,18 +253,17 @@ def _weigh(
             cited.best[unit] = scores[unit], support
 
 
-def _keep_near(cited: _Tally, index: Index, likeness: Likeness) -> None:
-    """Leaves the text units that come near the question, with their likeness as score; one cited by itself stays."""
-    units = list(cited.scores)
-    values = likeness([_text(index.cell("text_units", "text", unit)) for unit in units])
-    if values is None:
-        return
-    least = NEAR * max(values)
-    cited.scores = {
-        unit: value
-        for unit, value in zip(units, values, strict=True)
-        if value >= least or any(reference.dataset == Dataset.SOURCES for reference in cited.references[unit])
-    }
+def _compare(units: Sequence[int], index: Index, cited: _Tally, likeness: Likeness) -> None:
+    """Adds the likeness of text units that were not compared yet."""
+    new = [unit for unit in units if unit not in cited.likeness]
+    values = likeness([_text(index.cell("text_units", "text", unit)) for unit in new])
+    cited.likeness |= dict(zip(new, values or [], strict=False))
+
+
+def _nearest(units: Sequence[int], cited: _Tally) -> Sequence[int]:
+    """The first of the text units by their likeness to the question, if they were compared; else as they are."""
+    compared = [unit for unit in units[:_COMPARED] if unit in cited.likeness]
+    return sorted(compared, key=lambda unit: -cited.likeness[unit]) or units
 
 
 def _sources(index: Index, cited: _Tally, chunks: BatchLookup | None) -> list[Source]:

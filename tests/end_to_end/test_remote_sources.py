@@ -331,7 +331,7 @@ def test_sync_goes_on_after_a_failed_fetch(
     assert "does not accept the secret (401); check RELRAG_SECRET_PAPERS in the environment" in said.out
     assert TOKEN not in said.out + said.err
     home = archive.home(config.parent)
-    assert [path for path in home.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()] == []
+    assert byte_search.search(home, [TOKEN]).holding == {}
     assert secrets.file_of(config.parent / "test.keys", "test", "papers").stat().st_mode & 0o777 == 0o600
     assert Archive.open(config).search("who serviced the boiler").hits[0].chunk.asset_id == "paperless:1"
 

@@ -13,7 +13,7 @@ from relrag_query.mcp.schemas import input_schema
 from relrag_query.operations.table import BY_NAME
 from relrag_query.service import Filters, Service
 
-FILTERS = {"sources", "kinds", "person", "since", "until", "attachment"}
+FILTERS = {"sources", "kinds", "person", "since", "until", "attachment", "added"}
 OF_LISTS = {"source": "sources", "kind": "kinds"}
 """an option that is given once for each of its values is named by one of them"""
 SHOWN = {"as_json", "trace", "show_sources", "config", "relationships", "follow_up", "reveal", "who", "why"}
