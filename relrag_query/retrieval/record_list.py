@@ -10,7 +10,7 @@ import functools
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -20,7 +20,7 @@ from relrag_query.retrieval import attachment_filter, catalog_reader
 from relrag_query.retrieval.attachment_filter import Attachment
 from relrag_query.retrieval.hit import Hit, Message
 from relrag_query.retrieval.steps.contents import load_dates, match_messages, with_messages
-from relrag_query.understanding.time_expressions import WhenError, day_range, seconds
+from relrag_query.understanding.time_expressions import WhenError, day_range
 
 if TYPE_CHECKING:
     import duckdb
@@ -100,15 +100,21 @@ def moment(added: DateLike, zone: ZoneInfo) -> datetime | None:
     """A date, or a time with or without a zone, as catalogs have it: UTC, without a zone. Raises WhenError."""
     if added is None:
         return None
+    try:
+        return _local_time(added, zone).astimezone(UTC).replace(tzinfo=None)
+    except WhenError:
+        raise
+    except (ValueError, OverflowError):  # the zone may lead out of the years 1 to 9999
+        raise WhenError(f'"{added}" is not a time; write 2024-03-15 or 2024-03-15T10:00:00Z') from None
+
+
+def _local_time(added: date | str, zone: ZoneInfo) -> datetime:
     if isinstance(added, str) and "T" in added:
-        try:
-            added = datetime.fromisoformat(added)
-        except ValueError:
-            raise WhenError(f'"{added}" is not a time; write 2024-03-15 or 2024-03-15T10:00:00Z') from None
+        added = datetime.fromisoformat(added)
     if isinstance(added, datetime):
-        return (added if added.tzinfo else added.replace(tzinfo=zone)).astimezone(UTC).replace(tzinfo=None)
-    first_second = seconds(day_range(str(added))[0], zone) or 0
-    return datetime.fromtimestamp(first_second, UTC).replace(tzinfo=None)
+        return added if added.tzinfo else added.replace(tzinfo=zone)
+    first, _ = day_range(str(added))
+    return datetime(first.year, first.month, first.day, tzinfo=zone)
 
 
 def hits(

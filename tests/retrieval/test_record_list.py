@@ -128,6 +128,15 @@ def test_a_time_is_read_with_its_zone_or_by_the_owners_clock() -> None:
             record_list.moment(wrong, zone)
 
 
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59-10:00", "0001-01-01T00:00:00+10:00", "0001", "0001-01-01"])
+def test_a_time_that_its_zone_leads_out_of_the_calendar_is_refused(text: str, browser: TestClient) -> None:
+    with pytest.raises(WhenError, match=f'"{re.escape(text)}" is not a time'):
+        record_list.moment(text, ZoneInfo("Europe/Prague"))
+    page = browser.get("/search", params={"added": text}, headers=COOKIE)
+    assert page.status_code < 500
+    assert "is not a time" in unescape(page.text)
+
+
 def test_without_words_and_limits_everything_is_listed_but_not_on_the_page(
     service: Service, browser: TestClient
 ) -> None:
