@@ -14,15 +14,14 @@ from relrag_query.service.cursors import MAX_ENTRIES, PATTERN
 
 _YEAR = r"[12]\d{3}"
 _LEAP_YEAR = r"([12]\d(0[48]|[2468][048]|[13579][26])|(1[26]|2[048])00)"
-_DAY_OF_MONTH = r"(0[1-9]|1[0-2])(-(0[1-9]|1\d|2[0-8]))?|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31"
-DATE_PATTERN = rf"^({_YEAR}(-({_DAY_OF_MONTH}))?|{_LEAP_YEAR}-02-29)$"
+_LATE_DAY = rf"{_YEAR}-((0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|{_LEAP_YEAR}-02-29"
+"""a day behind the 28th"""
+_EARLY_DAY = r"-(0[1-9]|1\d|2[0-8])"
+_MONTH = rf"{_YEAR}-(0[1-9]|1[0-2])"
+DATE_PATTERN = rf"^({_YEAR}|{_MONTH}({_EARLY_DAY})?|{_LATE_DAY})$"
 """a year, month or day that the calendar has, from the year 1000 to 2999"""
-
-_DAY = (
-    rf"({_YEAR}-((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|{_LEAP_YEAR}-02-29)"
-)
 _CLOCK = r"([01]\d|2[0-3]):[0-5]\d"
-TIME_PATTERN = rf"^{_DAY}T{_CLOCK}(:[0-5]\d([.]\d{{1,6}})?)?(Z|[+-]{_CLOCK})$"
+TIME_PATTERN = rf"^({_MONTH}{_EARLY_DAY}|{_LATE_DAY})T{_CLOCK}(:[0-5]\d([.]\d{{1,6}})?)?(Z|[+-]{_CLOCK})$"
 """a time of such a day with its zone, as RFC 3339 has it; seconds may be left out"""
 
 _Date = Annotated[str, StringConstraints(pattern=DATE_PATTERN)]

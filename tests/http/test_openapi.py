@@ -3,6 +3,9 @@
 Walks the description as schemathesis does, without that dependency: a value at each limit, and one beyond it.
 """
 
+import calendar
+import itertools
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +14,7 @@ from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 from relrag_query.operations.operation import Operation
+from relrag_query.operations.parameters import DATE_PATTERN, TIME_PATTERN
 from relrag_query.operations.table import OPERATIONS
 from tests import archive
 from tests.web_app import BEARER, client
@@ -37,6 +41,14 @@ PATTERNS = {
     "text": (["x", "?", " שלום "], ["", " ", "\n\t", "\u00a0"]),
 }
 """texts that a pattern lets in, and texts that it does not"""
+
+
+def test_a_date_and_a_time_have_the_same_calendar() -> None:
+    for year, month, day in itertools.product((1000, 1900, 2000, 2023, 2024, 2100, 2999), range(14), range(33)):
+        text = f"{year}-{month:02}-{day:02}"
+        exists = 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]
+        assert bool(re.search(DATE_PATTERN, text)) == exists
+        assert bool(re.search(TIME_PATTERN, f"{text}T10:00Z")) == exists
 
 
 @pytest.fixture(scope="module")
