@@ -121,7 +121,8 @@ def listing_steps(request: ListingRequest, most: int) -> tuple[Step, ...]:
     def newest(hits: list[Hit], context: QueryContext) -> list[Hit]:
         return [*hits, *_newest(request, context, most)]
 
-    return Step(1, "list", newest), Step(1, "details", load_extra), Step(1, "dates", load_dates)
+    dates = Step(1, "dates", lambda hits, _: load_dates(hits))
+    return Step(1, "list", newest), Step(1, "details", load_extra), dates
 
 
 def listing_answer(hits: Sequence[Hit]) -> Excerpts:

@@ -96,7 +96,7 @@ def load_extra(hits: list[Hit], context: QueryContext) -> list[Hit]:
     ]
 
 
-def load_dates(hits: list[Hit], _: QueryContext | None = None) -> list[Hit]:
+def load_dates(hits: list[Hit]) -> list[Hit]:
     """Sets the date quality of each hit: the time of a document may be that of its file.
 
     The timestamp is cut to the parts that are known, so that no word of the question matches an unknown day.

@@ -124,7 +124,7 @@ def _order_by_forms(hits: Iterator[Hit], context: QueryContext) -> Iterator[Hit]
             bm25_like_score(context.question.terms, passage_tokens(hit.chunk), context.frequencies, length),
         )
 
-    nearest = load_dates(list(itertools.islice(hits, _REORDER_FACTOR * context.limit)), context)
+    nearest = load_dates(list(itertools.islice(hits, _REORDER_FACTOR * context.limit)))
     scores = sorted((hit.score for hit in nearest), reverse=True)
     ordered = sorted(nearest, key=sort_key, reverse=True)
     return itertools.chain((replace(hit, score=score) for hit, score in zip(ordered, scores, strict=True)), hits)
