@@ -184,6 +184,7 @@ def test_the_first_page_links_to_what_has_come_since_the_last_visit(
     monkeypatch.setattr(settings_module, "now", lambda: start + timedelta(days=1))
     with client(config) as later:
         html = later.get("/", headers=COOKIE).text
+        assert '<span class="faint">1 record</span>' in html
         links = [unescape(link) for link in re.findall(r'href="(/search\?[^"]*added=[^"]*)"', html)]
         assert len(links) == 2
         assert "source=notes" in links[1]
