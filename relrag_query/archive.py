@@ -157,7 +157,7 @@ class Archive:
 
         With an `attachment` (a type of it, or `any`) those of attachments and of what they are attached to.
         `since` and `until` (to the end of that day, month or year) leave out everything else; a time phrase in the
-        query itself only puts what lies within it first. `added` leaves what was first published then or later.
+        query itself only puts what lies within it first. `added` keeps only what was first published then or later.
         A smaller `limit` gives the first of the same hits. Without words, `list_records` answers.
         """
         shown = self.settings.search_limit if limit is None else limit

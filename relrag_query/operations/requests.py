@@ -70,12 +70,19 @@ class SearchRequest(_Filtered):
     ] = None
     limit: parameters.Passages = None
     cursor: parameters.Cursor = None
-    order: Annotated[Order, Field(description="newest and oldest: by date, only what holds words of the query.")] = (
-        "relevance"
-    )
-    overview: Annotated[bool, Field(description="Also count the best passages by source, kind, person and year.")] = (
-        False
-    )
+    order: Annotated[
+        Order,
+        Field(
+            description="newest and oldest: by date, of a query only what holds words of it. "
+            "Without a query relevance means newest."
+        ),
+    ] = "relevance"
+    overview: Annotated[
+        bool,
+        Field(
+            description="Also count by source, kind, person and year: the best passages; without a query all records."
+        ),
+    ] = False
 
 
 class AskRequest(_Filtered):

@@ -27,7 +27,7 @@ class FacetValue(BaseModel):
 
     value: str = Field(description="as the filter of that name takes it")
     name: str = Field(description="as people read it")
-    count: int = Field(description="passages")
+    count: int = Field(description="passages; without a query records")
 
 
 class SearchOverview(BaseModel):
@@ -36,8 +36,10 @@ class SearchOverview(BaseModel):
     Without a query, all records that the limits leave; a part of a chat counts as one.
     """
 
-    passages: int = Field(description="how many count")
-    with_words: bool = Field(description="whether they hold words of the query; else they are similar by meaning")
+    passages: int = Field(description="how many count; without a query records")
+    with_words: bool = Field(
+        description="whether they hold words of the query; else they are similar by meaning. False without a query"
+    )
     complete: bool = Field(description="whether all passages were looked at, not only the best ones")
     sources: list[FacetValue]
     kinds: list[FacetValue]
