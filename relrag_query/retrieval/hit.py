@@ -67,7 +67,7 @@ class Hit:
     by_name: bool = False
     """contains a name from the best hits, so it need not contain a word of the question"""
     date_quality: str = ""
-    """how its time is known, as `records.Record.date_quality` says; empty of messages, whose time is always known"""
+    """how its time is known, as `records.Record.date_quality` says; empty of TIMED_TYPES, whose time counts as known"""
     in_time: bool = False
     """whether it lies within the time that the question mentions"""
     of_matter: bool = False

@@ -19,7 +19,7 @@ from relrag_pipelines.stores.vectors.protocol import ANYWHERE, ChunkFilter
 from relrag_query.retrieval import attachment_filter, catalog_reader
 from relrag_query.retrieval.attachment_filter import Attachment
 from relrag_query.retrieval.hit import Hit, Message
-from relrag_query.retrieval.steps.contents import load_dates, match_messages, with_messages
+from relrag_query.retrieval.steps.contents import TIMED_TYPES, load_dates, match_messages, with_messages
 from relrag_query.understanding.time_expressions import WhenError, day_range
 
 if TYPE_CHECKING:
@@ -35,21 +35,23 @@ _WHERE = f"""
     AND (len($people) = 0 OR list_has_any(person_ids, $people) OR list_has_any(mentioned_person_ids, $people))
     AND ($added IS NULL OR created_at >= $added)
 """
-_UNDATED = "(ts IS NULL OR coalesce(date_quality, '') IN ('modified', 'outside'))"
-"""a time that does not say when something was written, as `Hit.is_undated` has it"""
+_QUALITY = "CASE WHEN list_contains($timed, rag_source_type) THEN '' ELSE coalesce(date_quality, '') END"
+"""`Hit.date_quality`, as `load_dates` sets it"""
+_UNDATED = f"(ts IS NULL OR {_QUALITY} IN ('modified', 'outside'))"
+"""whether an entry has no time, or `Hit.is_undated` of it"""
 _ORDERS = {
     False: f"{_UNDATED}, ts DESC, chunk_id",
     True: f"{_UNDATED}, ts, chunk_id",
 }
 """whether the oldest come first -> the order"""
 _COUNTS = """
-    WITH entries AS MATERIALIZED (SELECT source, kind, ts, {undated} AS undated, date_quality, person_ids,
+    WITH entries AS MATERIALIZED (SELECT source, kind, ts, {undated} AS undated, {quality} AS quality, person_ids,
         mentioned_person_ids {where})
     SELECT 'entries', '', count(*) FROM entries
     UNION ALL SELECT 'sources', source, count(*) FROM entries GROUP BY source
     UNION ALL SELECT 'kinds', kind, count(*) FROM entries GROUP BY kind
     UNION ALL SELECT 'years', year.key::VARCHAR, year.value FROM (
-        SELECT unnest(map_entries(histogram(CASE WHEN date_quality = 'year'
+        SELECT unnest(map_entries(histogram(CASE WHEN quality = 'year'
             THEN epoch(make_date(year(make_timestamp(ts * 1000000)), 7, 1))::BIGINT ELSE ts END, $ends))) AS year
         FROM entries WHERE NOT undated) WHERE year.value > 0
     UNION ALL SELECT 'people', person::VARCHAR, count(*) FROM (
@@ -142,7 +144,7 @@ def _details(hit: Hit, extras: Mapping[str, Mapping[str, Any]]) -> Mapping[str, 
 def counts(connection: duckdb.DuckDBPyConnection, selection: Selection, zone: ZoneInfo) -> EntryCounts:
     """The counts of a selection; years are those of the owner's clock."""
     where, values = _query(selection)
-    query = _COUNTS.format(undated=_UNDATED, where=where)
+    query = _COUNTS.format(undated=_UNDATED, quality=_QUALITY, where=where)
     counted: dict[str, Counter[str]] = {name: Counter() for name in ("entries", "sources", "kinds", "years", "people")}
     year_ends = _year_ends(zone)
     for name, value, count in connection.execute(query, values | {"ends": list(year_ends)}).fetchall():
@@ -185,6 +187,7 @@ def _query(selection: Selection) -> tuple[str, dict[str, Any]]:
         "until": limits.ts_to,
         "people": list(limits.person_ids),
         "added": selection.added,
+        "timed": sorted(TIMED_TYPES),
     }
     if selection.attachment is None:
         return _WHERE, values

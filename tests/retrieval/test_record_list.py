@@ -36,6 +36,9 @@ def added(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, datetime]:
     (folder / "mail").mkdir()
     write_mail(folder / "mail", "alone")
     write_mail(folder / "mail", "table", "glaze.csv")
+    write_mail(folder / "mail", "before")
+    before = folder / "mail" / "before.eml"
+    before.write_bytes(before.read_bytes().replace(b"15 Mar 2024", b"15 Mar 1998"))  # earlier than the first month
     (folder / "talks").mkdir()
     (folder / "talks" / "WhatsApp Chat with Eva Mala.txt").write_text(CHAT.replace(" (file attached)", ""))
     archive.write_notes(folder, *NOTES)
@@ -100,6 +103,15 @@ def test_a_chat_is_listed_by_its_windows_and_marks_the_messages_of_the_time(serv
         ("The kiln is cold", True),
         ("kiln.csv", True),
     ]
+
+
+def test_a_mail_before_the_first_month_has_its_own_time_in_a_list_as_in_a_search(service: Service) -> None:
+    mail = Filters(sources=["mail"])
+    listed, searched = (service.search(words, mail, order="oldest", overview=True) for words in ("", "kiln"))
+    for reply in (listed, searched):
+        assert reply.hits[0].subject == "The kiln before"
+        assert reply.overview
+        assert [(year.value, year.count) for year in reply.overview.years] == [("2024", 3), ("1998", 1)]
 
 
 def test_attachments_are_listed_with_what_they_are_attached_to(service: Service) -> None:

@@ -6,12 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from relrag_pipelines.privacy import pseudonyms
-from relrag_pipelines.sources import record_type
+from relrag_pipelines.sources import RECORD_TYPES, record_type
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit, Message
 from relrag_query.retrieval.term_coverage import term_coverage, tokens
 
+TIMED_TYPES = frozenset(
+    name
+    for name, kind in RECORD_TYPES.items()
+    if kind.chat or kind.mail or kind.part_of or kind.card or kind.about_people
+)
+"""types whose time is taken as it is, whatever their date quality says: messages have exact times, attachments have
+that of their message, and cards have the time of their change"""
 _MIN_SHARE_OF_BEST = 0.7
 """messages that cover less than this share of what the best of their window covers are not shown"""
 
@@ -112,6 +119,4 @@ def _dated(hit: Hit, quality: str) -> Hit:
 
 
 def _may_be_undated(hit: Hit) -> bool:
-    """Messages have exact times, attachments have that of their message, and cards have the time of their change."""
-    kind = record_type(hit.chunk.rag_source_type)
-    return not (hit.date_quality or kind.chat or kind.mail or kind.part_of or kind.card or kind.about_people)
+    return not (hit.date_quality or hit.chunk.rag_source_type in TIMED_TYPES)
