@@ -71,6 +71,9 @@ from relrag_query.understanding.people_question import PeopleInQuestion
 
 __all__ = ["Archive", "ArchiveError", "DateLike"]
 
+_MOST_SENT = 10_000
+"""ids of passages that a store of vectors is sent as a condition, 0.4 MB; hits are checked against more"""
+
 
 class Archive:
     """The newest generation of an archive, for any number of threads. Use it in a `with` block, or close it."""
@@ -479,7 +482,10 @@ class Archive:
         context.passage_count = self.generation.manifest["counts"]["chunks"]
         context.redact = functools.partial(redact_question, settings=self.settings)
         context.later_links = self._later_links(connection)
-        context.limits = replace(context.limits, within=self._within(connection, filters))
+        within = self._within(connection, filters)
+        context.limits = replace(context.limits, within=within)
+        if len(within) > _MOST_SENT:
+            context.vectors = client_generation.ScopedVectors(self._vectors, within)
         if filters.person:
             context.limits = replace(context.limits, person_ids=self._people(connection).filter_ids(filters.person))
         if context.meaning is not None and self._questions.means:

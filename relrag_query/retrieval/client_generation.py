@@ -35,11 +35,11 @@ class ScopedVectors:
         also: Mapping[str, float] | None = None,
     ) -> list[ScoredPoint]:
         """See `VectorStore`."""
-        return self._best(lambda count: self.store.search(query, count, where, also), limit)
+        return self._best(lambda count: self.store.search(query, count, self._stored(where), also), limit)
 
     def nearest(self, vector: Vectors, limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
         """See `VectorStore`."""
-        return self._best(lambda count: self.store.nearest(vector, count, where), limit)
+        return self._best(lambda count: self.store.nearest(vector, count, self._stored(where)), limit)
 
     def nearest_spans(self, vector: Vectors, chunk_ids: Collection[str]) -> list[ScoredPoint]:
         """See `VectorStore`."""
@@ -47,7 +47,7 @@ class ScopedVectors:
 
     def fetch_ids(self, where: ChunkFilter, limit: int) -> list[str]:
         """See `VectorStore`."""
-        chunk_ids = self.store.fetch_ids(where, self.store.count())
+        chunk_ids = self.store.fetch_ids(self._stored(where), self.store.count())
         return [chunk_id for chunk_id in chunk_ids if chunk_id in self.chunk_ids][:limit]
 
     def point_ids(self, chunk_ids: Collection[str]) -> dict[str, str]:
@@ -56,11 +56,15 @@ class ScopedVectors:
 
     def count(self, where: ChunkFilter = ANYWHERE) -> int:
         """See `VectorStore`."""
-        return len(self.chunk_ids if where == ANYWHERE else self.fetch_ids(where, len(self.chunk_ids)))
+        return len(self.chunk_ids if self._stored(where) == ANYWHERE else self.fetch_ids(where, len(self.chunk_ids)))
 
     def close(self) -> None:
         """See `VectorStore`."""
         self.store.close()
+
+    def _stored(self, where: ChunkFilter) -> ChunkFilter:
+        """The conditions that the store checks: not `within` if it is this view's own, which may be long."""
+        return replace(where, within=frozenset()) if where.within is self.chunk_ids else where
 
     def _best(self, search: Callable[[int], list[ScoredPoint]], limit: int) -> list[ScoredPoint]:
         """The best visible passages: the search is widened until it has enough of them or no more results."""

@@ -12,6 +12,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.stores.vectors import local_store
+from relrag_pipelines.stores.vectors.protocol import ANYWHERE, ChunkFilter
 from relrag_query.cli.commands.ask import SearchOptions, search
 from relrag_query.mcp.server import call_tool
 from relrag_query.retrieval import record_list
@@ -128,6 +130,29 @@ def test_what_was_added_is_told_by_its_first_publication(service: Service, added
     tomorrow = (added[1] + timedelta(days=2)).date().isoformat()
     assert service.search("", Filters(added=tomorrow)).hits == []
     assert service.search("ferry", Filters(added=tomorrow)).hits == []
+
+
+def test_a_long_list_of_what_was_added_is_not_sent_to_the_store(
+    service: Service, monkeypatch: pytest.MonkeyPatch, added: tuple[Path, datetime]
+) -> None:
+    instant, year = added[1].isoformat(), str(added[1].year)
+    expected = [hit.chunk_id for hit in service.search("kiln ferry", Filters(added=year)).hits]
+    sent: list[ChunkFilter] = []
+    search = local_store._EdgeStore.search
+
+    def recorded(store: Any, query: Any, limit: int, where: ChunkFilter = ANYWHERE, also: Any = None) -> Any:
+        sent.append(where)
+        return search(store, query, limit, where, also)
+
+    monkeypatch.setattr(local_store._EdgeStore, "search", recorded)
+    service.search("kiln ferry", Filters(added=year))
+    assert any(where.within for where in sent)
+    sent.clear()
+    monkeypatch.setattr("relrag_query.archive._MOST_SENT", 0)
+    assert [hit.chunk_id for hit in service.search("kiln ferry", Filters(added=year)).hits] == expected
+    assert _notes(service.search("parcel ferry", Filters(added=instant))) == ["c"]
+    assert sent
+    assert not any(where.within for where in sent)
 
 
 def test_a_time_is_read_with_its_zone_or_by_the_owners_clock() -> None:
