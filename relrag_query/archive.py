@@ -71,6 +71,8 @@ from relrag_query.understanding.people_question import PeopleInQuestion
 
 __all__ = ["Archive", "ArchiveError", "DateLike"]
 
+_KEPT_COUNTS = 32
+"""lists of records whose counts are kept"""
 _MOST_SENT = 10_000
 """ids of passages that a store of vectors is sent as a condition, 0.4 MB; hits are checked against more"""
 
@@ -93,6 +95,8 @@ class Archive:
         self._once = threading.RLock()
         """held where something is made that all questions share: `cached_property` alone makes it for each thread"""
         self._frequencies: Frequencies = {}
+        # an archive is of one generation, and of the clients who may see it
+        self._record_counts = functools.lru_cache(_KEPT_COUNTS)(self._count_selection)
         self._relationships: RelationshipIndex | None = None
 
     @classmethod
@@ -185,10 +189,15 @@ class Archive:
             return Results("", hits, None, [], [f"list: {len(hits)} entries"])
 
     def count_records(self, filters: Filters) -> EntryCounts:
-        """What `list_records` lists, counted. Raises as that does."""
+        """What `list_records` lists, counted once for all pages of a list. Raises as that does."""
         with self._reading() as connection:
-            zone = ZoneInfo(self.settings.timezone)
-            return record_list.counts(connection, self._selection(connection, filters, 1), zone)
+            merged = self._people(connection).statements.survivors
+            selection = self._selection(connection, filters, 1)
+        return self._record_counts(selection, frozenset(merged.items()))
+
+    def _count_selection(self, selection: Selection, merged: frozenset[tuple[int, int]]) -> EntryCounts:
+        with self._reading() as connection:
+            return record_list.counts(connection, selection, ZoneInfo(self.settings.timezone), dict(merged))
 
     def _selection(self, connection: duckdb.DuckDBPyConnection, filters: Filters, limit: int) -> Selection:
         zone = ZoneInfo(self.settings.timezone)

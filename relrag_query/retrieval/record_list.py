@@ -45,7 +45,8 @@ _ORDERS = {
 }
 """whether the oldest come first -> the order"""
 _COUNTS = """
-    WITH entries AS MATERIALIZED (SELECT source, kind, ts, {undated} AS undated, {quality} AS quality, person_ids,
+    WITH merged AS (SELECT unnest($former::BIGINT[]) AS person, unnest($survivors::BIGINT[]) AS survivor),
+    entries AS MATERIALIZED (SELECT chunk_id, source, kind, ts, {undated} AS undated, {quality} AS quality, person_ids,
         mentioned_person_ids {where})
     SELECT 'entries', '', count(*) FROM entries
     UNION ALL SELECT 'sources', source, count(*) FROM entries GROUP BY source
@@ -57,10 +58,13 @@ _COUNTS = """
     UNION ALL SELECT 'people', person::VARCHAR, count(*) FROM (
         SELECT unnest(person_ids) AS person FROM entries
         UNION ALL SELECT unnest(list_filter(mentioned_person_ids, lambda id: NOT list_contains(person_ids, id)))
-        FROM entries) GROUP BY person
+        FROM entries) ANTI JOIN merged USING (person) GROUP BY person
+    UNION ALL SELECT 'people', survivor::VARCHAR, count(DISTINCT chunk_id) FROM (
+        SELECT chunk_id, unnest(list_concat(person_ids, mentioned_person_ids)) AS person FROM entries
+        WHERE len($former) > 0) JOIN merged USING (person) GROUP BY survivor
 """
 """Counted by the seconds that years end with, since a calendar takes ten times as long; of a year alone its middle
-counts, which is in it by every clock."""
+counts, which is in it by every clock. People who were merged are counted apart, since that takes longer."""
 _YEARS = range(1000, 3000)
 """years that a filter can name"""
 _ADDED = f"""
@@ -90,7 +94,7 @@ class EntryCounts:
     kinds: Counter[str] = field(default_factory=Counter)
     years: Counter[str] = field(default_factory=Counter)
     people: Counter[int] = field(default_factory=Counter)
-    """by person_id in the index: who wrote, received, took part or is named"""
+    """by person_id: who wrote, received, took part or is named"""
 
 
 def leave_all(filters: Filters) -> bool:
@@ -141,13 +145,20 @@ def _details(hit: Hit, extras: Mapping[str, Mapping[str, Any]]) -> Mapping[str, 
     return extras.get(hit.chunk.asset_id, {}) if record_type(hit.chunk.rag_source_type).details else {}
 
 
-def counts(connection: duckdb.DuckDBPyConnection, selection: Selection, zone: ZoneInfo) -> EntryCounts:
-    """The counts of a selection; years are those of the owner's clock."""
+def counts(
+    connection: duckdb.DuckDBPyConnection, selection: Selection, zone: ZoneInfo, merged: Mapping[int, int]
+) -> EntryCounts:
+    """The counts of a selection; years are those of the owner's clock. `merged`: former id of a person -> present id.
+
+    An entry counts once for a person, by whichever ids it has that person.
+    """
+    present = {survivor: survivor for survivor in merged.values()} | dict(merged)
     where, values = _query(selection)
     query = _COUNTS.format(undated=_UNDATED, quality=_QUALITY, where=where)
     counted: dict[str, Counter[str]] = {name: Counter() for name in ("entries", "sources", "kinds", "years", "people")}
     year_ends = _year_ends(zone)
-    for name, value, count in connection.execute(query, values | {"ends": list(year_ends)}).fetchall():
+    values |= {"ends": list(year_ends), "former": [*present], "survivors": [*present.values()]}
+    for name, value, count in connection.execute(query, values).fetchall():
         counted[name][value] = count
     years = Counter({year_ends[int(end)]: count for end, count in counted["years"].items()})
     people = Counter({int(person): count for person, count in counted["people"].items()})

@@ -113,12 +113,9 @@ def _people_of_hits(archive: Archive, hits: Sequence[Hit]) -> list[FacetValue]:
 
 
 def _people_of_list(archive: Archive, counts: Mapping[int, int]) -> list[FacetValue]:
-    """The people of a list. Of people who were merged since the last sync, an entry of both counts twice."""
+    """The people of a list."""
     with archive.people() as people:
-        merged = Counter[int]()
-        for person, count in counts.items():
-            merged[people.survivor(person)] += count
-        return _people(people, Counter(dict(merged.most_common(_LOOKED_UP))))
+        return _people(people, Counter(dict(Counter(counts).most_common(_LOOKED_UP))))
 
 
 def _people(people: People, counts: Counter[int]) -> list[FacetValue]:

@@ -8,7 +8,8 @@ import pytest
 from relrag_query.owner import people
 from relrag_query.owner.switch import OnlyReads
 from relrag_query.people.indexed_person import PeopleError
-from relrag_query.service import Service
+from relrag_query.service import Filters, Service
+from relrag_query.service.replies import SearchReply
 from tests import archive
 
 CHAT = """\
@@ -16,6 +17,7 @@ CHAT = """\
 13/01/2024, 10:16 - Dana Levy: I do
 13/01/2024, 10:17 - Petr Kolar: The boiler is broken
 """
+CHATS = Filters(kinds=["whatsapp"], since="2024-01-13", until="2024-01-13")
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +25,15 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder = tmp_path_factory.mktemp("people")
     config = archive.make(folder, "web_writes_enabled = true")
     (folder / "chats" / "WhatsApp Chat with Hiking.txt").write_text(CHAT)
+    (folder / "chats" / "WhatsApp Chat with Cabin.txt").write_text(CHAT.replace("Dana Levi", "Petr Kolar"))
     archive.first_sync(config)
     with Service.open(config) as opened:
         yield opened
+
+
+def counts_of(reply: SearchReply) -> dict[str, int]:
+    assert reply.overview
+    return {person.name: person.count for person in reply.overview.people}
 
 
 def names(service: Service) -> list[set[str]]:
@@ -35,7 +43,13 @@ def names(service: Service) -> list[set[str]]:
 def test_a_merge_is_taken_back_and_a_refused_pair_is_suggested_no_more(service: Service) -> None:
     pair = {"Dana Levi", "Dana Levy"}
     assert pair in names(service)
+    apart = service.search("", CHATS, limit=50, overview=True)
     merged = people.merge(service, "Dana Levi", ["Dana Levy"])
+    together = service.search("", CHATS, limit=50, overview=True)
+    assert [counts_of(reply) for reply in (apart, together)] == [
+        {"Dana Levi": 1, "Dana Levy": 2, "Petr Kolar": 2},
+        {"Dana Levi": 2, "Petr Kolar": 2},
+    ]
     assert pair not in names(service)
     assert people.stated_lines(service)[0].entry == merged.entry
     assert service.person("Dana Levy").person_id == service.person("Dana Levi").person_id

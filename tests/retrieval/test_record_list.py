@@ -99,6 +99,26 @@ def test_each_count_is_that_of_the_narrowed_list(service: Service) -> None:
         assert len(service.search("", filters, limit=50).hits) == count
 
 
+def test_a_list_is_counted_once_for_all_its_pages(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[record_list.Selection] = []
+    counts = record_list.counts
+
+    def noted(connection: Any, selection: record_list.Selection, *others: Any) -> record_list.EntryCounts:
+        counted.append(selection)
+        return counts(connection, selection, *others)
+
+    monkeypatch.setattr(record_list, "counts", noted)
+    since, later = Filters(kinds=["jsonl"], since="2021-02"), Filters(kinds=["jsonl"], since="2024-05")
+    first = service.search("", since, limit=2, overview=True)
+    second = service.search("", since, limit=2, after=first.next_cursor, overview=True)
+    assert first.overview == second.overview
+    assert len(counted) == 1
+    narrowed = service.search("", later, limit=2, overview=True).overview
+    assert narrowed
+    assert narrowed.passages == 1
+    assert len(counted) == 2
+
+
 def test_a_chat_is_listed_by_its_windows_and_marks_the_messages_of_the_time(service: Service) -> None:
     (hit,) = service.search("", Filters(sources=["talks"], since="2024-03", until="2024-03")).hits
     assert [(message.text, message.matches) for message in hit.messages] == [
