@@ -20,7 +20,7 @@ function stretchAt(second) {
 
 /** Scrolls the list alone, so that the page stays where its reader has it. */
 function reveal(item) {
-  const top = item.offsetTop - list.offsetTop - (list.clientHeight - item.offsetHeight) / 2
+  const top = item.offsetTop - (list.clientHeight - item.offsetHeight) / 2
   list.scrollTo({ top, behavior: still.matches ? 'auto' : 'smooth' })
 }
 
