@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,8 +13,10 @@ from relrag_pipelines.ingest import call_review
 from relrag_pipelines.ingest.call_review import Call, CallsError
 from relrag_pipelines.ingest.read_context import read_context, units_of_source
 from relrag_pipelines.journal import call_approvals
+from relrag_pipelines.links.edge_rows import generate_asset_id
+from relrag_pipelines.privacy.keys import safe_native_id
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources import KINDS, CallApproval
+from relrag_pipelines.sources import KINDS, CallApproval, ReadContext
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 from relrag_query.display.amounts import number
@@ -21,7 +24,10 @@ from relrag_query.owner import originals
 from relrag_query.owner.switch import changing, require_writes
 from relrag_query.owner.transcript import Segment, segments
 from relrag_query.service import Service
+from relrag_query.service.original_file import NoOriginal
 
+PAGE_SIZE = 20
+"""calls of a page"""
 _WHY = "read the transcript of a call that waits for approval"
 
 
@@ -40,24 +46,53 @@ class ReviewedCall:
     """approved or left_out; empty while it waits"""
 
 
-def reviewed_calls(service: Service) -> list[ReviewedCall]:
-    """The calls that waited for approval at the last sync, the latest first. Raises OnlyReads."""
-    settings = service.settings
+@dataclass(frozen=True)
+class CallsPage:
+    """Some of the calls, the latest first."""
+
+    calls: list[ReviewedCall]
+    number: int
+    """from 1"""
+    pages: int
+    """at least 1"""
+
+
+@dataclass(frozen=True)
+class CallTranscript:
+    """What is said in a call, not redacted."""
+
+    text: str
+    segments: list[Segment]
+    """empty if the transcript has no times"""
+    has_sound: bool
+    """whether a browser can play the original"""
+
+
+def reviewed_calls(service: Service, number: int = 1, ref: str = "") -> CallsPage:
+    """A page of the calls that waited for approval at the last sync: the one with the call `ref`, if it is there.
+
+    A number that is too high gives the last page, one below 1 the first. Raises OnlyReads.
+    """
+    settings, waiting = service.settings, _waiting(service)
     decisions = call_approvals.load(settings.home_path)
-    return [ReviewedCall(call, _decision(decisions.get(call.asset_id))) for call in _waiting(service)]
+    ids = [call.asset_id for call in waiting]
+    pages = max(1, math.ceil(len(ids) / PAGE_SIZE))
+    number = ids.index(ref) // PAGE_SIZE + 1 if ref in ids else min(max(number, 1), pages)
+    shown = waiting[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
+    return CallsPage([ReviewedCall(call, _decision(decisions.get(call.asset_id))) for call in shown], number, pages)
 
 
-def open_transcript(service: Service, asset_id: str) -> list[Segment]:
-    """The transcript of a call that waits, not redacted, after a note of the access.
+def open_transcript(service: Service, asset_id: str) -> CallTranscript:
+    """The transcript of a call that waits, after a note of the access.
 
-    Raises CallsError for any other call and where its file is gone, OnlyReads and lock.LockedByOther.
+    Raises CallsError for any other call and where its file is gone or has changed, OnlyReads and lock.LockedByOther.
     """
     call = next((call for call in _waiting(service) if call.asset_id == asset_id), None)
     if call is None:
         raise CallsError("no such call waits for approval")
     record = _read_again(Workspace(service.settings), call)
     originals.note_access(service.settings, originals.owner_of(service.settings, "page"), asset_id, _WHY)
-    return segments(record.text, record.spoken)
+    return CallTranscript(record.text, segments(record.text, record.spoken), _has_sound(service, asset_id))
 
 
 def approve(service: Service, calls: Sequence[str]) -> CallsReply:
@@ -88,18 +123,42 @@ def _decision(approval: CallApproval | None) -> str:
     return "approved" if approval.approved else "left_out" if approval.left_out else ""
 
 
+def _has_sound(service: Service, asset_id: str) -> bool:
+    try:
+        return originals.find(service, asset_id).media_type.startswith("audio/")
+    except NoOriginal:
+        return False
+
+
 def _read_again(workspace: Workspace, call: Call) -> Record:
     """The record of a call with its text, which is stored nowhere before it is approved. Raises CallsError."""
+    # imported only here: few calls are read, and the readers of sound take long to load
+    from relrag_pipelines.sources.call_recording.transcribe import cache_file
+
+    context = replace(read_context(workspace, workspace.settings.source(call.source)), approval_required=False)
+    # a page never transcribes, which takes minutes; it reads what the last sync transcribed
+    record = _record_at(workspace, call, replace(context, transcription_model=""))
+    if record.text or not cache_file(context, record.source_id).is_file():
+        return record
+    return _record_at(workspace, call, context)
+
+
+def _record_at(workspace: Workspace, call: Call, context: ReadContext) -> Record:
+    """The record of a call, from one of the files that it was read from. Raises CallsError."""
     source, home = workspace.settings.source(call.source), workspace.home
     rows = itertools.chain.from_iterable(
         lake.read(home, "private_records", call.source, month, ["asset_id", "unit"]).to_pylist()
         for month in lake.manifest(home, "private_records", call.source)
     )
     paths = {row["unit"] for row in rows if row["asset_id"] == call.asset_id}
-    context = replace(read_context(workspace, source), approval_required=False)
+    kind, has_changed = KINDS[source.kind], False
     for unit in units_of_source(workspace, source):
-        if unit.path in paths:
-            for item in KINDS[source.kind].read(unit, context):
-                if isinstance(item, Record):
+        for item in kind.read(unit, context) if unit.path in paths else ():
+            if isinstance(item, Record):
+                native = safe_native_id(item.source_id, workspace.keys)
+                if generate_asset_id(kind.ids_begin, native) == call.asset_id:
                     return item
+                has_changed = True
+    if has_changed:
+        raise CallsError("the recording has changed; a sync reads it again")
     raise CallsError("the call is no longer where it was read from")

@@ -115,12 +115,13 @@ class OwnerPages:
         return self._render(request, "original_file.html", ref=ref, original=original, segments=segments)
 
     async def calls(self, request: Request) -> Response:
-        """The calls that wait for approval; with `ref`, that one with its sound and transcript."""
-        ref = request.query_params.get("ref", "")
-        segments = await self._limiter.run(calls.open_transcript, self._service, ref) if ref else []
-        reviewed = await self._limiter.run(calls.reviewed_calls, self._service)
+        """A page of the calls that wait for approval; with `ref`, that one with its sound and transcript."""
+        ref, number = request.query_params.get("ref", ""), request.query_params.get("page", "")
+        transcript = await self._limiter.run(calls.open_transcript, self._service, ref) if ref else None
+        asked = int(number) if number.isdecimal() and len(number) < 10 else 1
+        page = await self._limiter.run(calls.reviewed_calls, self._service, asked, ref)
         zone = self._service.zone
-        return self._render(request, "calls.html", calls=reviewed, ref=ref, segments=segments, zone=zone)
+        return self._render(request, "calls.html", listing=page, ref=ref, transcript=transcript, zone=zone)
 
     async def file(self, request: Request) -> Response:
         """The bytes of an original; a browser shows pictures and sound, and stores everything else."""

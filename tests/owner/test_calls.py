@@ -4,15 +4,19 @@ import json
 import re
 import wave
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from urllib.parse import quote_plus
 
 import pytest
 from starlette.testclient import TestClient
 
 from relrag_pipelines.ingest import call_review
+from relrag_pipelines.ingest.read_context import read_context
 from relrag_pipelines.journal import call_approvals, journal
 from relrag_pipelines.journal.entry_kinds import PageAction
+from relrag_pipelines.sources.call_recording import transcribe
 from relrag_query.owner import calls
 from relrag_query.service import Service
 from tests import archive
@@ -122,7 +126,7 @@ def test_what_is_approved_is_indexed_and_what_is_left_out_is_not_asked_again(bro
     archive.sync(config)
     with Service.open(config) as service:
         assert [hit.asset_id for hit in service.search("boiler paid").hits if hit.source == "calls"] == [kept]
-        assert calls.reviewed_calls(service) == []
+        assert calls.reviewed_calls(service).calls == []
         states = {call.asset_id: call.state for call in call_review.calls(service.settings)}
         assert states == {kept: "approved", left: "left_out"}
         # the later decision counts
@@ -154,3 +158,68 @@ def test_the_original_of_a_call_is_played_with_its_redacted_transcript(tmp_path:
         assert "PHONE_NUMBER" in stretches[1][1]
         document = browser.get("/search", params={"source": "papers"}, headers=COOKIE).text
         assert "data-player" not in document
+
+
+LONE = "Vera Mala: The lamp is out.\nJonah: Bring a ladder.\n"
+
+
+def test_a_transcript_without_times_or_sound_is_read_as_lines(browser: TestClient, config: Path) -> None:
+    record_sound(config.parent / "calls" / "Call_recording_Vera_Mala_250110_090000.wav", 3)
+    (config.parent / "calls" / "Call_recording_Vera_Mala_250110_090000.txt").write_text(LONE)
+    (config.parent / "calls" / "Call_recording_Vera_Mala_250111_090000.txt").write_text(LONE)
+    archive.sync(config)
+    made = {call.location: call.asset_id for call in call_review.calls(archive.workspace(config).settings)}
+    heard = made["Call_recording_Vera_Mala_250110_090000.wav"]
+    lone = made["Call_recording_Vera_Mala_250111_090000.txt"]
+    for ref, players in ((heard, 1), (lone, 0)):
+        page = browser.get("/calls", params={"ref": ref}).text
+        assert re.findall(r'<span class="line" dir="ltr">(.*?)</span>', page) == LONE.splitlines()
+        assert (page.count("<audio"), page.count("player.js")) == (players, 0)
+
+
+def test_another_recording_at_the_same_path_is_not_shown_as_the_call(browser: TestClient, config: Path) -> None:
+    ref = _ids(config)["calls8"]
+    record_sound(config.parent / "calls" / f"{ALEX}.wav", 5)
+    (config.parent / "calls" / f"{ALEX}.vtt").write_text(CAPTIONS.replace("boiler", "burglar"))
+    answer = browser.get("/calls", params={"ref": ref})
+    assert answer.status_code == 400
+    assert "he recording has changed; a sync reads it again" in answer.text
+    assert "burglar" not in answer.text
+    assert _notes(config) == []
+
+
+def test_a_page_reads_what_a_model_wrote_and_never_transcribes(
+    browser: TestClient, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ref = _ids(config)["calls8"]
+    (config.parent / "calls" / f"{ALEX}.vtt").unlink()
+    with Service.open(config) as service:
+        reading = read_context(archive.workspace(config), service.settings.source("calls"))
+        reading = replace(reading, transcription_model="model")
+        monkeypatch.setattr(calls, "read_context", lambda workspace, source: reading)
+        monkeypatch.setattr(transcribe, "call", lambda *_: pytest.fail("a page transcribes"))
+        assert calls.open_transcript(service, ref).text == ""
+        cached = transcribe.cache_file(reading, ref.partition(":")[2])
+        cached.parent.mkdir(parents=True)
+        cached.write_text("WEBVTT\n\n00:01.000 --> 00:02.000\nThe gutter leaks.\n")
+        read = calls.open_transcript(service, ref)
+    assert (read.text, [segment.start for segment in read.segments]) == ("The gutter leaks.", [1.0])
+
+
+def test_calls_are_listed_in_pages(browser: TestClient, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "PAGE_SIZE", 1)
+    ids = _ids(config)
+    for number, ref in (
+        ("", "calls8"),
+        ("1", "calls8"),
+        ("0", "calls8"),
+        ("x", "calls8"),
+        ("2", "calls9"),
+        ("9", "calls9"),
+    ):
+        page = browser.get("/calls", params={"page": number}).text
+        assert re.findall(r'href="/calls\?ref=(.*?)#open"', page) == [quote_plus(ids[ref])], number
+        assert ('rel="next" href="/calls?page=2"' in page) == (ref == "calls8")
+    opened = browser.get("/calls", params={"ref": ids["calls9"]}).text
+    assert len(_stretches(opened)) == 3
+    assert opened.count('data-then="/calls?page=2"') == 2

@@ -20,7 +20,7 @@ from relrag_pipelines.records import AUDIO_REF, Failure, NamedPerson, Record
 from relrag_pipelines.sources import AUDIO, TRANSCRIPTS, CallApproval, ReadContext, Unit
 from relrag_pipelines.sources.call_filenames import FilenameFacts, parse_filename, says_call
 from relrag_pipelines.sources.call_recording.audio import AudioError, seconds
-from relrag_pipelines.sources.call_recording.transcribe import transcript_of
+from relrag_pipelines.sources.call_recording.transcribe import cache_file, transcript_of
 from relrag_pipelines.sources.formats.transcript import (
     Transcript,
     TranscriptError,
@@ -129,11 +129,14 @@ def _transcribe(
     """A transcript made by the model, and a placeholder for the name of its file."""
     if reading.transcripts is None:
         return None, None, []
-    cached = reading.transcripts / reading.source / f"{native}.vtt"
     longest = audio.stat().st_size / _MIN_BYTES_PER_SECOND
     limits = reading.transcription_limits(min(length or longest, longest))
     try:
-        return transcript_of(audio, cached, reading.transcription_model, limits), "transcription_model", []
+        return (
+            transcript_of(audio, cache_file(reading, native), reading.transcription_model, limits),
+            "transcription_model",
+            [],
+        )
     except (TranscriptError, ParserStopped) as error:
         return None, None, [Failure("audio", error.fault, str(error))]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from relrag_pipelines.files.atomic import write_text
+from relrag_pipelines.sources import ReadContext
 from relrag_pipelines.sources.formats.transcript import Cue, Transcript, TranscriptError, read
 from relrag_pipelines.workers.limits import Limits
 from relrag_pipelines.workers.sandbox import call
@@ -20,6 +21,11 @@ from relrag_pipelines.workers.sandbox import call
 BATCH = 8
 """segments of a recording that are decoded together"""
 _NEEDED = ("model.bin", "config.json", "tokenizer.json")
+
+
+def cache_file(reading: ReadContext, native: str) -> Path:
+    """The file that holds the transcript of a recording once it is made; `native` is the recording's id."""
+    return (reading.transcripts or Path()) / reading.source / f"{native}.vtt"
 
 
 def transcript_of(audio: Path, cached: Path, model: str, limits: Limits) -> Transcript:
