@@ -31,8 +31,8 @@ _MAX_RECORDS = 1_000
 def pack(service: Service, ref: str, who: str) -> Iterator[bytes]:
     """The attachments of a record, or of all records of a `thread:`, as pieces of a zip; those of attached mails too.
 
-    No more than one mail is held in memory. Raises NoOriginal at once if there are none, and lock.LockedByOther;
-    OSError between two pieces where a file breaks off.
+    No more than one mail is held in memory. Raises NoOriginal at once if there are none, and between two pieces where
+    a file cannot be read to its end; and lock.LockedByOther.
     """
     left_out: list[str] = []
     with service.reading() as archive:
@@ -133,17 +133,29 @@ class _Pieces:
 
 
 def _zip(files: Iterable[tuple[str, BinaryIO]], left_out: list[str]) -> Iterator[bytes]:
-    """A zip of these files, piece by piece; `left_out` is complete when the last of them has been read."""
+    """A zip of these files, piece by piece; `left_out` is complete when the last of them has been read.
+
+    Raises NoOriginal where one cannot be read to its end.
+    """
     pieces = _Pieces()
     with zipfile.ZipFile(cast(IO[bytes], pieces), "w", zipfile.ZIP_STORED) as packed:
         for name, opened in files:
             with opened, packed.open(_member(name, opened), "w") as member:
-                while data := opened.read(_PIECE_BYTES):
+                while data := _read_piece(opened):
                     member.write(data)
                     yield pieces.take()
         if left_out:
             packed.writestr(LEFT_OUT, "\n".join(left_out) + "\n")
     yield pieces.take()
+
+
+def _read_piece(opened: BinaryIO) -> bytes:
+    """The next piece; empty at the end. Raises NoOriginal, which a reader of pieces knows from faults of writing."""
+    try:
+        return opened.read(_PIECE_BYTES)
+    except OSError as error:
+        # the log of a server may hold the message, so no file is named
+        raise NoOriginal(f"an original cannot be read to its end: {error.strerror}") from None
 
 
 def _member(name: str, opened: BinaryIO) -> zipfile.ZipInfo:

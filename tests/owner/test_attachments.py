@@ -1,5 +1,6 @@
 """All attachments of a mail or a thread come in one zip, which names what it leaves out."""
 
+import errno
 import io
 import zipfile
 from collections.abc import Iterator
@@ -9,11 +10,13 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from relrag_pipelines.files import atomic
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources.mail import attached_file
 from relrag_query.cli.commands.original import copy_attachments
 from relrag_query.owner import attachments
 from relrag_query.service import Service
+from relrag_query.service.original_file import NoOriginal
 from tests import archive
 from tests.web_app import BEARER, COOKIE, client
 
@@ -143,14 +146,35 @@ def test_a_mail_is_read_when_its_part_of_the_zip_is_asked_for(
     assert max([*sizes, *map(len, rest[:-1])]) < 200, "a piece is sent as it is read"
 
 
-def test_what_breaks_off_ends_the_zip_without_its_end(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_breaks_off_ends_the_zip_without_its_end(
+    service: Service, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Broken(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
-            raise OSError("gone")
+            raise OSError(errno.EIO, "Input/output error", "plan.bin")
 
     monkeypatch.setattr(attachments, "_open", lambda original: Broken(b"data"))
-    with pytest.raises(OSError, match="gone"):
-        list(attachments.pack(service, _ref(service, "Planks"), "Dana"))
+    ref = _ref(service, "Planks")
+    with pytest.raises(NoOriginal, match=r"^an original cannot be read to its end: Input/output error$"):
+        list(attachments.pack(service, ref, "Dana"))
+    with pytest.raises(NoOriginal, match="cannot be read to its end"):
+        copy_attachments(ref, tmp_path, config)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_zip_that_cannot_be_written_is_told_apart(
+    service: Service, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync_file = atomic.sync_file
+
+    def sync_unless_full(file: Path) -> None:
+        if file.parent == tmp_path:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        sync_file(file)
+
+    monkeypatch.setattr(atomic, "sync_file", sync_unless_full)
+    with pytest.raises(SettingsError, match=r"attachments\.zip cannot be written: No space left on device"):
+        copy_attachments(_ref(service, "Planks"), tmp_path, config)
 
 
 def test_names_differ_on_every_file_system_and_what_an_attached_mail_holds_is_there(service: Service) -> None:
