@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.errors import RelragError
@@ -68,7 +69,7 @@ def locate(settings: Settings, record: Record, suffixes: Sequence[str] = ()) -> 
         if isinstance(attached, str):
             raise NoOriginal(attached)
         return attached
-    locations = _locations(settings, record)
+    locations = _locations(settings, [record])[record.asset_id]
     unit = _unit(locations, tuple(suffixes) or ("",))
     if not unit or not may_have(record):
         raise NoOriginal("the original is part of another file")
@@ -109,7 +110,8 @@ def locate_attachments(settings: Settings, records: Iterable[Record]) -> Iterato
     A mail is read once, when the first of its attachments is asked for, and no further than to the last of them.
     """
     closed = {record.asset_id: (record, _why_closed(record)) for record in records}
-    for (source, location), attached in _by_location(record for record, why in closed.values() if not why).items():
+    possible = [record for record, why in closed.values() if not why]
+    for (source, location), attached in _by_location(settings, possible).items():
         sought = [record for record in attached if record.asset_id in closed]
         for record, original in _attachments_at(settings, source, location, sought):
             del closed[record.asset_id]
@@ -118,11 +120,11 @@ def locate_attachments(settings: Settings, records: Iterable[Record]) -> Iterato
         yield record, why or "the attachment is no longer in the mail that it was read from"
 
 
-def _by_location(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
+def _by_location(settings: Settings, records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
     """The records that lie in each location of a source."""
-    located: dict[tuple[str, str], list[Record]] = {}
+    locations, located = _locations(settings, records), dict[tuple[str, str], list[Record]]()
     for record in records:
-        for location in dict.fromkeys(record.locations):
+        for location in dict.fromkeys(locations[record.asset_id]):
             located.setdefault((record.source, location), []).append(record)
     return located
 
@@ -169,16 +171,29 @@ def _checked_path(settings: Settings, source_name: str, unit: str) -> Path:
     return path
 
 
-def _locations(settings: Settings, record: Record) -> list[str]:
-    """Where a record lies. What is redacted there in the index, such as a phone number, names no file."""
-    home, source = settings.home_path, record.source
-    if not any(pseudonyms.all_in(location) or pseudonyms.TYPE.search(location) for location in record.locations):
-        return record.locations
-    for month in lake.manifest(home, "private_records", source):
+def _locations(settings: Settings, records: Sequence[Record]) -> dict[str, list[str]]:
+    """Where each record lies, by its id. The index may have redacted the path; the private record has the real one."""
+    locations = {record.asset_id: record.locations for record in records}
+    redacted: dict[str, list[Record]] = {}
+    for record in records:
+        if any(pseudonyms.all_in(location) or pseudonyms.TYPE.search(location) for location in record.locations):
+            redacted.setdefault(record.source, []).append(record)
+    for source, sought in redacted.items():
+        locations |= _private_locations(settings.home_path, source, sought)
+    return locations
+
+
+def _private_locations(home: Path, source: str, records: Sequence[Record]) -> dict[str, list[str]]:
+    """Where those records of a source lie that have a private record; their own months are read first."""
+    sought, own = {record.asset_id for record in records}, {(record.timestamp or "")[:7] for record in records}
+    locations: dict[str, list[str]] = {}
+    for month in sorted(lake.manifest(home, "private_records", source), key=lambda month: (month not in own, month)):
+        if not (missing := sorted(sought - locations.keys())):
+            break
         rows = lake.read(home, "private_records", source, month, ["asset_id", "locations"])
-        if located := rows.filter(pc.equal(rows["asset_id"], record.asset_id))["locations"].to_pylist():
-            return [location for locations in located for location in locations]
-    return record.locations
+        for row in rows.filter(pc.is_in(rows["asset_id"], pa.array(missing, pa.string()))).to_pylist():
+            locations.setdefault(row["asset_id"], []).extend(row["locations"])
+    return locations
 
 
 def _unit(locations: Iterable[str], endings: tuple[str, ...]) -> str:

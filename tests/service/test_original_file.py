@@ -5,15 +5,17 @@ from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
 from relrag_pipelines.records import Page, Record
 from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stores import lake
 from relrag_query.cli.commands.original import original
 from relrag_query.owner import originals
 from relrag_query.service import Service, original_file
-from relrag_query.service.original_file import NoOriginal
+from relrag_query.service.original_file import NoOriginal, OriginalFile
 from relrag_query.web.originals import has_pages
 from tests import archive
 from tests.sources.document.test_page_picture import pdf
@@ -163,6 +165,33 @@ def test_the_page_of_an_attached_mail_promises_no_file(service: Service, browser
     page = browser.get("/record", params={"ref": ref})
     assert page.status_code == 200
     assert "The original file" not in page.text
+
+
+def test_attachments_of_a_mail_whose_path_is_redacted_are_opened_after_one_look_up(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, months = archive.clone(config.parent, tmp_path / "copy"), list[str]()
+    attached = [(f"{name}.bin", "application/octet-stream", name.encode()) for name in ("oar", "rudder")]
+    (folder / "mail" / "052-555-0163.eml").write_bytes(_mail(6, "Parts of a boat.", *attached).as_bytes())
+    old = _mail(7, "Long ago.")
+    old.replace_header("Date", "Thu, 05 Jan 2023 10:00:00 +0000")
+    (folder / "mail" / "old.eml").write_bytes(old.as_bytes())
+    archive.sync(folder / "relrag.toml")
+    read = lake.read
+
+    def read_and_note(home: Path, table: str, source: str, month: str, columns: list[str]) -> pa.Table:
+        months.append(month)
+        return read(home, table, source, month, columns)
+
+    with Service.open(folder / "relrag.toml") as opened, opened.reading() as index:
+        mail = next(hit.asset_id for hit in opened.search("Parts of a boat").hits if hit.rag_source_type == "email")
+        records = [record for record in (index.record(f"{mail}:{number}") for number in (0, 1)) if record]
+        assert ["052" in record.locations[0] for record in records] == [False, False]
+        monkeypatch.setattr(lake, "read", read_and_note)
+        attachments = list(original_file.locate_attachments(index.settings, records))
+    names = [(file.name, file.content) for _, file in attachments if isinstance(file, OriginalFile)]
+    assert names == [("oar.bin", b"oar"), ("rudder.bin", b"rudder")]
+    assert months == ["2024-02"], "the records' own month is read, once"
 
 
 def test_a_long_name_is_cut_and_keeps_its_suffix(config: Path, tmp_path: Path) -> None:
