@@ -7,7 +7,7 @@ which no form of another site can send. The pages of a team and of clients have 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -149,7 +149,13 @@ class OwnerPages:
         who = originals.owner_of(self._service.settings, "page")
         pieces = await self._limiter.run(attachments.pack, self._service, request.query_params.get("ref", ""), who)
         named = f'attachment; filename="{attachments.NAME}"'
-        return StreamingResponse(pieces, media_type="application/zip", headers={"Content-Disposition": named})
+        headers = {"Content-Disposition": named}
+        return StreamingResponse(self._pulled(pieces), media_type="application/zip", headers=headers)
+
+    async def _pulled(self, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """The pieces, each in a turn of its own: a turn may read a mail, and a slow download holds none between two."""
+        while piece := await self._limiter.run(_next_piece, pieces):
+            yield piece
 
 
 def operation_routes(service: Service, limiter: RequestLimiter) -> list[Route]:
@@ -183,6 +189,11 @@ def upkeep_context(service: Service) -> dict[str, Any]:
         "usual_time": settings.nightly_time or Settings.model_fields["nightly"].default,
         "no_schedule": f"{OFF} {settings.nightly_time}".strip(),
     }
+
+
+def _next_piece(pieces: Iterator[bytes]) -> bytes:
+    """The next piece; empty at the end."""
+    return next(filter(None, pieces), b"")
 
 
 def _endpoint(operation: Operation, service: Service, limiter: RequestLimiter) -> Endpoint:

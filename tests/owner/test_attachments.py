@@ -2,10 +2,12 @@
 
 import errno
 import io
+import threading
 import zipfile
 from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from starlette.testclient import TestClient
@@ -144,6 +146,26 @@ def test_a_mail_is_read_when_its_part_of_the_zip_is_asked_for(
     rest = list(pieces)
     assert sorted(parsed) == ["1.eml", "2.eml"]
     assert max([*sizes, *map(len, rest[:-1])]) < 200, "a piece is sent as it is read"
+
+
+def test_a_page_reads_each_piece_in_a_turn_of_the_limiter(
+    service: Service, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[str] = []
+    read = attachments._read_piece
+
+    def read_and_note(opened: BinaryIO) -> bytes:
+        threads.append(threading.current_thread().name.partition("_")[0])
+        return read(opened)
+
+    monkeypatch.setattr(attachments, "_PIECE_BYTES", 2)
+    monkeypatch.setattr(attachments, "_read_piece", read_and_note)
+    with client(config) as browser:
+        params = {"ref": _ref(service, "Planks")}
+        answer = browser.get("/original/attachments", params=params, headers=COOKIE)
+    assert _contents(answer.content) == {"plan.bin": b"first", "2 plan.bin": b"second"}
+    # five bytes and six, two at a time, and the ends
+    assert threads == ["turn"] * 8
 
 
 def test_what_breaks_off_ends_the_zip_without_its_end(
