@@ -185,9 +185,11 @@ def _locations(settings: Settings, records: Sequence[Record]) -> dict[str, list[
 
 def _private_locations(home: Path, source: str, records: Sequence[Record]) -> dict[str, list[str]]:
     """Where those records of a source lie that have a private record; their own months are read first."""
-    sought, own = {record.asset_id for record in records}, {(record.timestamp or "")[:7] for record in records}
+    sought, own_months = {record.asset_id for record in records}, {(record.timestamp or "")[:7] for record in records}
     locations: dict[str, list[str]] = {}
-    for month in sorted(lake.manifest(home, "private_records", source), key=lambda month: (month not in own, month)):
+    for month in sorted(
+        lake.manifest(home, "private_records", source), key=lambda month: (month not in own_months, month)
+    ):
         if not (missing := sorted(sought - locations.keys())):
             break
         rows = lake.read(home, "private_records", source, month, ["asset_id", "locations"])

@@ -118,8 +118,8 @@ class OwnerPages:
         """A page of the calls that wait for approval; with `ref`, that one with its sound and transcript."""
         ref, number = request.query_params.get("ref", ""), request.query_params.get("page", "")
         transcript = await self._limiter.run(calls.open_transcript, self._service, ref) if ref else None
-        asked = int(number) if number.isdecimal() and len(number) < 10 else 1
-        page = await self._limiter.run(calls.reviewed_calls, self._service, asked, ref)
+        page_number = int(number) if number.isdecimal() and len(number) < 10 else 1
+        page = await self._limiter.run(calls.reviewed_calls, self._service, page_number, ref)
         zone = self._service.zone
         return self._render(request, "calls.html", listing=page, ref=ref, transcript=transcript, zone=zone)
 
