@@ -145,12 +145,7 @@ def _read_again(workspace: Workspace, call: Call) -> Record:
 
 def _record_at(workspace: Workspace, call: Call, context: ReadContext) -> Record:
     """The record of a call, from one of the files that it was read from. Raises CallsError."""
-    source, home = workspace.settings.source(call.source), workspace.home
-    rows = itertools.chain.from_iterable(
-        lake.read(home, "private_records", call.source, month, ["asset_id", "unit"]).to_pylist()
-        for month in lake.manifest(home, "private_records", call.source)
-    )
-    paths = {row["unit"] for row in rows if row["asset_id"] == call.asset_id}
+    source, paths = workspace.settings.source(call.source), _paths(workspace, call)
     kind, has_changed = KINDS[source.kind], False
     for unit in units_of_source(workspace, source):
         for item in kind.read(unit, context) if unit.path in paths else ():
@@ -162,3 +157,12 @@ def _record_at(workspace: Workspace, call: Call, context: ReadContext) -> Record
     if has_changed:
         raise CallsError("the recording has changed; a sync reads it again")
     raise CallsError("the call is no longer where it was read from")
+
+
+def _paths(workspace: Workspace, call: Call) -> set[str]:
+    """The files that a call was read from."""
+    rows = itertools.chain.from_iterable(
+        lake.read(workspace.home, "private_records", call.source, month, ["asset_id", "unit"]).to_pylist()
+        for month in lake.manifest(workspace.home, "private_records", call.source)
+    )
+    return {row["unit"] for row in rows if row["asset_id"] == call.asset_id}
