@@ -248,9 +248,14 @@ def _weigh(
         for unit in best:
             cited.references.setdefault(unit, {})[reference] = None
     for unit in selected:
-        cited.scores[unit] = cited.scores.get(unit, 0.0) + scores[unit]
-        if unit not in cited.best or scores[unit] > cited.best[unit][0]:
-            cited.best[unit] = scores[unit], support
+        _add_score(unit, scores[unit], support, cited)
+
+
+def _add_score(unit: int, score: float, support: Support, cited: _Tally) -> None:
+    """Adds the support of one sentence for a text unit; the sentence that it supports best chooses its quote."""
+    cited.scores[unit] = cited.scores.get(unit, 0.0) + score
+    if unit not in cited.best or score > cited.best[unit][0]:
+        cited.best[unit] = score, support
 
 
 def _compare(units: Sequence[int], index: Index, cited: _Tally, likeness: Likeness) -> None:
