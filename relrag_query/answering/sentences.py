@@ -295,10 +295,7 @@ def _short_lines(lines: list[str]) -> list[str]:
 
 
 def _texts_of(line: str) -> list[str]:
-    """What of a line is quoted by itself: a row of a table, several sentences, a long line.
-
-    Empty for a short phrase, which goes into a block.
-    """
+    """A row of a table, the sentences of a line that has several, a long line; empty for a short phrase."""
     if _ROW.match(line):
         return [line]
     sentences = _sentences(line)
