@@ -270,6 +270,6 @@ def test_the_command_prints_calls_and_says_what_to_do_next(config: Path, capsys:
     assert lines[-1] == "3 calls: 1 pending, 2 transcribed."
     assert "0163" not in "".join(lines), "a phone number in a name is redacted"
     assert commands.approve([], config, everything=True) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "`relrag sync` brings it into the index."
+    assert capsys.readouterr().out.splitlines()[-1] == "The next `relrag sync` applies it."
     assert commands.listing("pending", config, as_json=True) == 0
     assert [call["state"] for call in json.loads(capsys.readouterr().out)] == ["pending"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +22,7 @@ from relrag_query.display.inert_text import safe
 
 if TYPE_CHECKING:
     from relrag_pipelines.ingest.call_review import Call
+    from relrag_pipelines.workspace import Workspace
 
 app = typer.Typer(
     help="Recorded calls: list them, approve transcripts or leave them out, swap speakers.", no_args_is_help=True
@@ -30,7 +32,8 @@ app = typer.Typer(
 @app.command("list", epilog="Example: relrag calls list --state transcribed")
 def listing_command(
     state: Annotated[
-        str | None, typer.Option("--state", metavar="STATE", help="pending, transcribed, approved, left_out or error.")
+        str | None,
+        typer.Option("--state", metavar="STATE", help="pending, transcribed, approved, left_out or error."),
     ] = None,
     as_json: Json = False,
     config: Config = None,
@@ -83,50 +86,51 @@ def listing(state: str | None = None, config: Path | None = None, *, as_json: bo
 
 def approve(names: Sequence[str], config: Path | None = None, *, everything: bool = False, wait: float = 0) -> int:
     """Approves transcripts, so that the next sync indexes them; returns the exit code."""
-    from relrag_pipelines import settings as settings_module
     from relrag_pipelines.ingest import call_review
     from relrag_pipelines.ingest.call_review import CallsError
-    from relrag_pipelines.workspace import Workspace
 
     if not names and not everything:
         raise CallsError("no call is named; `relrag calls list` shows ids, --all means all that are transcribed")
-    workspace = Workspace(settings_module.load(config))
-    with lock.writing(workspace.home, "relrag calls approve", wait):
+    with _changing("approve", config, wait) as workspace:
         calls = call_review.approve(workspace, names, everything=everything)
-    _report(calls, "approved")
-    return 0
+    return _report(calls, "approved")
 
 
 def leave_out(names: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
     """Leaves the text of calls out of the archive; returns the exit code."""
-    from relrag_pipelines import settings as settings_module
     from relrag_pipelines.ingest import call_review
-    from relrag_pipelines.workspace import Workspace
 
-    workspace = Workspace(settings_module.load(config))
-    with lock.writing(workspace.home, "relrag calls leave-out", wait):
+    with _changing("leave-out", config, wait) as workspace:
         calls = call_review.leave_out(workspace, names)
-    _report(calls, "left out")
-    return 0
+    return _report(calls, "left out")
 
 
 def swap_speakers(names: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
     """Exchanges the two speakers of calls; returns the exit code."""
-    from relrag_pipelines import settings as settings_module
     from relrag_pipelines.ingest import call_review
+
+    with _changing("swap-speakers", config, wait) as workspace:
+        calls = call_review.swap_speakers(workspace, names)
+    return _report(calls, "swapped")
+
+
+@contextmanager
+def _changing(command: str, config: Path | None, wait: float) -> Iterator[Workspace]:
+    """The workspace, locked while a command of this name writes."""
+    from relrag_pipelines import settings as settings_module
     from relrag_pipelines.workspace import Workspace
 
     workspace = Workspace(settings_module.load(config))
-    with lock.writing(workspace.home, "relrag calls swap-speakers", wait):
-        calls = call_review.swap_speakers(workspace, names)
-    _report(calls, "swapped")
-    return 0
+    with lock.writing(workspace.home, f"relrag calls {command}", wait):
+        yield workspace
 
 
-def _report(calls: list[Call], what: str) -> None:
+def _report(calls: list[Call], what: str) -> int:
+    """Prints the calls that were changed; the exit code."""
     for call in calls:
         print(safe(f"{what}: {call.asset_id}  {call.with_whom}"))
-    print("`relrag sync` brings it into the index." if calls else "Nothing to do.")
+    print("The next `relrag sync` applies it." if calls else "Nothing to do.")
+    return 0
 
 
 def _print_calls(calls: Sequence[Call], zone: ZoneInfo) -> None:
