@@ -113,7 +113,7 @@ def retrieve(
     ranked = sorted(zip(scores, within, strict=True), key=lambda pair: (-pair[0], pair[1]))
     by_words, units_in_time = [unit for score, unit in ranked if score], set(within)
     matched = [unit for unit in matches.units if unit in units_in_time]
-    units = matched if matches.is_hybrid and matched else _fuse([by_words, matched])
+    units = list(dict.fromkeys([*matched, *by_words])) if matches.is_hybrid else _fuse([by_words, matched])
     if method == "basic":
         return ContextRecords(tuple(units[:_UNITS]))
     entities = entities_of(support, units, corpus, matches.entities)

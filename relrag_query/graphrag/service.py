@@ -142,18 +142,17 @@ def _archive_matches(
     if method == "global":
         return SemanticMatches(rows, is_hybrid=True)
     entities, relationships = nearest(corpus, question, archive) if method == "local" else ([], [])
-    return SemanticMatches(
-        _by_likeness(rows[:_COMPARED], corpus, question, archive), entities, relationships, is_hybrid=True
-    )
+    return SemanticMatches(_by_likeness(rows, corpus, question, archive), entities, relationships, is_hybrid=True)
 
 
-def _by_likeness(rows: Sequence[int], corpus: Corpus, question: str, archive: Archive) -> Sequence[int]:
-    """Text units in the order of their likeness to a redacted question; as they are where no model tells."""
-    values = archive.likeness(question, [corpus.texts[row] for row in rows])
+def _by_likeness(rows: Sequence[int], corpus: Corpus, question: str, archive: Archive) -> list[int]:
+    """The text units, the first of them in the order of their likeness to a redacted question, if a model tells it."""
+    first = rows[:_COMPARED]
+    values = archive.likeness(question, [corpus.texts[row] for row in first])
     if values is None:
-        return rows
-    ranked = sorted(zip(values, rows, strict=True), reverse=True)
-    return [row for _, row in ranked]
+        return [*rows]
+    ranked = sorted(zip(values, first, strict=True), reverse=True)
+    return [*(row for _, row in ranked), *rows[_COMPARED:]]
 
 
 def _vector_matches(corpus: Corpus, question: str, archive: Archive) -> SemanticMatches:
