@@ -48,7 +48,7 @@ os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", "500")
 
 
 class CompressedText(TypeDecorator[str]):
-    """Text that SQLite stores compressed; what is stored as text, as earlier versions did, is read too."""
+    """Compresses text in SQLite. Rows of earlier versions, which hold plain text, are still read."""
 
     impl = Text
     cache_ok = True

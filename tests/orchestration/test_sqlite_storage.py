@@ -189,6 +189,20 @@ def test_a_database_that_was_replaced_is_opened_again(tmp_path: Path) -> None:
         assert served.get_runs_count() == 1
 
 
+def test_the_bytes_of_a_deleted_run_are_overwritten(tmp_path: Path) -> None:
+    """They are compressed, so that a search for forgotten text would not see them in a free page."""
+    assert one_run(tmp_path) == 1
+    path = runner.instance_folder(tmp_path) / "history" / "runs.db"
+    with closing(sqlite3.connect(path)) as connection:
+        ((body,),) = connection.execute("SELECT run_body FROM runs").fetchall()
+    assert body[8:-8] in path.read_bytes()
+    with runner.instance(tmp_path) as shared:
+        shared.delete_run(shared.get_runs()[0].run_id)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert body[8:-8] not in path.read_bytes()
+
+
 def test_a_sync_of_one_message_writes_few_events(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     home = archive.first_sync(config, dagster=True).home
