@@ -125,7 +125,7 @@ def timed_pages(browser: Browser, source: str, size: str) -> list[Figure]:
 
 
 def _median(browser: Browser, path: str) -> float:
-    """Seconds of a page, the median; the first two are not counted, since they fill what is made once."""
+    """The median time of a page in seconds. The first two requests fill caches and do not count."""
     times = []
     for _ in range(_TURNS + 2):
         begun = time.perf_counter()
