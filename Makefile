@@ -9,7 +9,7 @@ ADAPTERS := .venv/adapters
 LATEST := .venv/dagster-latest
 ALERTS := .venv/alerts
 SCALE := .venv/scale
-SCALE_PROOFS := tests.proofs.ray_cluster tests.proofs.s3_lake
+SCALE_PROOFS := tests.proofs.ray_cluster tests.proofs.s3_lake tests.proofs.ray_embedding
 DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:00 $(BIN)/relrag
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 

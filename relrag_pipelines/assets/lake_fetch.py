@@ -20,7 +20,7 @@ def keys(workspace: Workspace) -> list[dg.AssetKey]:
 
 
 def fetched_lake(workspace: Workspace) -> dg.AssetsDefinition:
-    """The asset that takes over what another machine has written, and forgets what it has forgotten."""
+    """The asset that fetches the bucket's files and applies the erasure rules that another machine wrote."""
 
     @dg.asset(
         key=FETCHED,

@@ -69,7 +69,7 @@ def waiting_calls(settings: Settings) -> dict[str, int]:
 
 
 def awaiting_approval(settings: Settings) -> list[Call]:
-    """The calls of which a transcript waits for approval, the latest first."""
+    """The calls whose transcripts wait for approval, the latest first."""
     return _awaiting_approval(calls(settings), settings)
 
 
@@ -100,7 +100,7 @@ def approve(workspace: Workspace, names: Sequence[str], *, everything: bool = Fa
 def leave_out(workspace: Workspace, names: Sequence[str]) -> list[Call]:
     """Leaves the text of these calls out of the archive, from the next sync on; approving one takes that back.
 
-    Raises CallsError, with nothing said, where one is unknown.
+    Raises CallsError where one is unknown; nothing is changed then.
     """
     chosen = list(_calls_by_name(calls(workspace.settings), names))
     new = [call for call in chosen if call.state != "left_out"]

@@ -103,7 +103,7 @@ def _content_hashes(
 
 
 def content_hash(file: Path, companions: Sequence[Path] = (), refusals: Sequence[Failure] = ()) -> str:
-    """The hash of a unit: of its file alone, or with its companions and what was refused of these. Raises OSError."""
+    """Hashes the file of a unit together with its companions and their refusals, if it has any. Raises OSError."""
     hashes = [file_hash(part) for part in (file, *companions)]
     names = [os.fsencode(part.name).hex() for part in companions]
     refused = [[f"{failure.fault} {failure.location}" for failure in refusals]] if refusals else []

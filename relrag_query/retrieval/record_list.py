@@ -97,8 +97,8 @@ class EntryCounts:
     """by person_id: who wrote, received, took part or is named"""
 
 
-def leave_all(filters: Filters) -> bool:
-    """Whether filters leave nothing out."""
+def are_empty(filters: Filters) -> bool:
+    """Whether filters limit nothing."""
     return not any(getattr(filters, limit.name) for limit in fields(filters))
 
 

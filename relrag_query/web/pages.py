@@ -177,7 +177,7 @@ class Pages:
         query, filters = _question(request)
         after, order = request.query_params.get("cursor"), search_page.order_of(request.query_params.get("order", ""))
         call = functools.partial(self._service.search, query, filters, _PAGE_SIZE, after, order, overview=True)
-        is_blank = not query and record_list.leave_all(filters)
+        is_blank = not query and record_list.are_empty(filters)
         results, problem, status = (None, "", 200) if is_blank else await self._answer(call)
         more = search_page.template_context(query, filters, order, results) | self._choices(filters)
         return self.render(request, "search.html", status, question=query, results=results, problem=problem, **more)
