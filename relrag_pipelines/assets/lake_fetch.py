@@ -38,6 +38,6 @@ def fetched_lake(workspace: Workspace) -> dg.AssetsDefinition:
         with writing(workspace.home, FETCHED, _WAIT_SECONDS):
             pulled = lake_bucket.pull(workspace)
             purge.resume(workspace)
-        return dg.MaterializeResult(metadata={"files": pulled.files, "rules": pulled.rules})
+        return dg.MaterializeResult(metadata=pulled._asdict())
 
     return _asset

@@ -15,7 +15,7 @@ from relrag_pipelines.erasure.rule_file import ErasureRule, ErasureRules
 from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.stores import question_files
-from relrag_pipelines.stores.bucket_lake import RULE_SUFFIX, RULES
+from relrag_pipelines.stores.bucket_commit import RULE_SUFFIX, RULES
 from relrag_pipelines.stores.lake import LakeError
 
 _KIND = "erasure rule"

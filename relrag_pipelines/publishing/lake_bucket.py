@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from relrag_pipelines.erasure import shared_rules
 from relrag_pipelines.stores.bucket_lake import BucketLake
+from relrag_pipelines.stores.private_copies import PrivateCopies
 from relrag_pipelines.workspace import Workspace
 
 
@@ -20,24 +21,30 @@ class Pulled(NamedTuple):
     """of the lake, fetched"""
     rules: int = 0
     """of erasure, which `purge.resume` applies"""
+    private_files: int = 0
+    """fetched because the home had none"""
 
 
 def _open(workspace: Workspace) -> BucketLake | None:
     """The lake in the bucket; None where it is a folder alone."""
-    url = workspace.settings.home_lake
-    return BucketLake(workspace.home, url, workspace.keys.id_fingerprint) if url else None
+    settings = workspace.settings
+    if not settings.home_lake:
+        return None
+    private = PrivateCopies(workspace.home, workspace.keys) if settings.home_lake_private else None
+    return BucketLake(workspace.home, settings.home_lake, workspace.keys.id_fingerprint, private)
 
 
 def pull(workspace: Workspace) -> Pulled:
-    """Fetches the files and the erasure rules that another machine has committed.
+    """Fetches the files and the erasure rules that another machine has committed; private files where there are none.
 
     The caller then resumes the purge, which applies the rules.
     """
     bucket = _open(workspace)
     if bucket is None:
         return Pulled()
+    private_files = bucket.pull_private()
     files = bucket.pull()
-    return Pulled(files, shared_rules.take_over(workspace.home, workspace.keys))
+    return Pulled(files, shared_rules.take_over(workspace.home, workspace.keys), private_files)
 
 
 def foreign_commit(workspace: Workspace) -> str:

@@ -310,6 +310,11 @@ class Settings(BaseModel):
         description="a bucket that keeps the redacted lake too, such as s3://bucket/folder, with relrag[s3]; "
         "credentials and endpoint come from the standard AWS variables. What is private or published stays in `home`",
     )
+    home_lake_private: bool = Field(
+        False,
+        description="keep the private files in that bucket too, each encrypted with the archive's keys; a machine "
+        "without any starts from them",
+    )
     keys_file: Path = Field(
         Path("~/.config/relrag/{archive}.keys"),
         description="the keys of ids and pseudonyms; outside home; without it an archive cannot be continued",

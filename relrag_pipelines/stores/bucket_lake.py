@@ -7,100 +7,49 @@ deletes every object that it does not name, older versions too, so that what was
 
 from __future__ import annotations
 
+import hashlib
 import os
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
 
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.files.atomic import replace_file, write_text
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import SCHEMA_VERSION
+from relrag_pipelines.stores.bucket_commit import (
+    BASE,
+    FOLDER,
+    MANIFEST,
+    RULE_SUFFIX,
+    RULES,
+    Commit,
+    LakeObject,
+    StoredFile,
+    is_private,
+    next_objects,
+    unnamed_versions,
+)
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.object_store import ObjectStore, ObjectStoreError, ObjectVersion, SwapRefused, each
+from relrag_pipelines.stores.private_copies import PrivateCopies
 
-FOLDER = "lake"
-BASE = f"{FOLDER}/BUCKET.json"
-"""in the home: the commit that the folder was made from"""
-MANIFEST = f"{FOLDER}/MANIFEST.json"
-"""in the bucket"""
-RULES = f"{FOLDER}/forgetting"
-"""in the home: the erasure rules that the machines of a bucket share, each a file"""
-RULE_SUFFIX = ".sealed"
-_OLD = "is an older version"
 _PROBE = f"{FOLDER}/PROBE"
 """an object for a moment, which shows whether the server heeds conditions"""
-_ROOT = "0" * 16
-"""the commit that the first is based on"""
-_OBJECT = re.compile(rf"{FOLDER}/[a-z_]+(/[a-z0-9_]+)?/[A-Za-z0-9-]+-[0-9a-f]{{64}}-(?P<base>[0-9a-f]{{16}})\.[a-z]+")
-"""the keys that a commit makes; no other object of the bucket is ever deleted"""
-
-
-class StoredFile(NamedTuple):
-    """A file of the lake as the manifests of its folder know it."""
-
-    hash: str
-    """SHA-256, hex"""
-    bytes: int
-
-
-@dataclass(frozen=True)
-class LakeObject:
-    """A file of the lake as the bucket's manifest knows it."""
-
-    hash: str
-    bytes: int
-    base: str
-    """The commit that its upload was based on. A later commit makes every upload on it futile, so that what no
-    manifest names and is based on an older commit can be deleted, while another machine may be uploading"""
-
-    def key(self, path: str) -> str:
-        """Its key in the bucket; `path` is that of its file within lake/."""
-        stem, _, suffix = path.rpartition(".")
-        return f"{FOLDER}/{stem}-{self.hash}-{self.base}.{suffix}"
-
-
-@dataclass(frozen=True)
-class Commit:
-    """The lake as the bucket's manifest names it."""
-
-    id: str
-    archive: str
-    """fingerprint of the key of its ids"""
-    objects: dict[str, LakeObject]
-    """path within lake/ -> its object"""
-
-    @property
-    def files(self) -> dict[str, StoredFile]:
-        """Path within lake/ -> what the file holds."""
-        return {path: StoredFile(stored.hash, stored.bytes) for path, stored in self.objects.items()}
-
-    @property
-    def keys(self) -> set[str]:
-        """The keys of its objects, and of the manifest."""
-        return {MANIFEST, *(stored.key(path) for path, stored in self.objects.items())}
-
-    def lacking(self, sizes: Mapping[str, int]) -> list[str]:
-        """The keys of its objects that are not there, or of another size; `sizes` are those of a bucket by key."""
-        sized = [(stored.key(path), stored.bytes) for path, stored in self.objects.items()]
-        return [key for key, size in sized if sizes.get(key) != size]
-
-    def may_need(self, version: ObjectVersion) -> bool:
-        """Whether the next commit may name an object that this one does not: its upload is based on this one."""
-        form = _OBJECT.fullmatch(version.key)
-        return version.is_latest and form is not None and form["base"] == self.id
+_OLD = "is an older version"
 
 
 class BucketLake:
     """The bucket's lake of the archive in one home. Whoever changes anything holds the writer's lock."""
 
-    def __init__(self, home: Path, url: str, archive: str) -> None:
-        """`archive` is the fingerprint of its id key. Raises ObjectStoreError where the URL cannot be used."""
-        self._home, self._url, self._archive = home, url, archive
+    def __init__(self, home: Path, url: str, archive: str, private: PrivateCopies | None = None) -> None:
+        """`archive` is the fingerprint of its id key; `private` are the private files that are to be in the bucket.
+
+        Raises ObjectStoreError where the URL cannot be used.
+        """
+        self._home, self._url, self._archive, self._private = home, url, archive, private
         self._store = ObjectStore(url)
 
     def pull(self) -> int:
@@ -118,10 +67,28 @@ class BucketLake:
         if commit.id == self._base():
             self._fetch(commit, missing)
             return len(missing)
-        fetched = [*missing, *(commit.objects.keys() - same)]
-        self._replace(commit, fetched, local.keys() - commit.objects.keys())
+        fetched = [*missing, *(commit.files.keys() - same)]
+        self._replace(commit, fetched, local.keys() - commit.files.keys())
         self._note_base(commit)
         return len(fetched)
+
+    def pull_private(self) -> int:
+        """Writes the bucket's private files into a home that has none, if they are kept there; returns their number.
+
+        Raises LakeError for files that other keys have encrypted, and ObjectStoreError.
+        """
+        private = self._private
+        if private is None or not private.absent:
+            return 0
+        commit, _ = self._newest()
+        objects = commit.objects if commit else {}
+        paths = sorted(filter(is_private, objects), key=private.last.__eq__)
+        for key in (objects[path].key(path) for path in paths):
+            stored = self._store.read(key)
+            if stored is None:
+                raise LakeError(f"{self._url}: {key} is missing; run `relrag sync` on the machine that wrote it")
+            private.restore(stored[0])
+        return len(paths)
 
     def foreign_commit(self) -> str:
         """The id of the bucket's commit if the folder is made from another one; else empty."""
@@ -138,13 +105,13 @@ class BucketLake:
         files = _files(self._home)
         if newest and newest.files != files and newest.id != self._base():
             raise self._conflict()
-        objects = _next_objects(files, newest)
+        objects = next_objects(files | self._sealed_files(), newest)
         if newest is None:
             self._require_conditions()
         versions = self._store.versions(FOLDER)
         uploaded = self._upload(objects, versions)
         # what a killed upload left can only be deleted once there is a commit after it
-        if newest is None or objects != newest.objects or any(map(newest.may_need, _unnamed(versions, newest))):
+        if newest is None or objects != newest.objects or any(map(newest.may_need, unnamed_versions(versions, newest))):
             newest = Commit(os.urandom(8).hex(), self._archive, objects)
             self._swap(newest, tag)
         self._note_base(newest)
@@ -159,7 +126,7 @@ class BucketLake:
         lacking = commit.lacking(sizes) if commit else []
         wrong = [(key, "is not as it was written" if key in sizes else "is missing") for key in lacking]
         named = commit.keys if commit else set()
-        unnamed = [version.key for version in _unnamed(versions, commit)]
+        unnamed = [version.key for version in unnamed_versions(versions, commit)]
         return wrong + [(key, _OLD if key in named else "is named by no manifest") for key in unnamed]
 
     def _newest(self) -> tuple[Commit | None, str | None]:
@@ -197,7 +164,12 @@ class BucketLake:
         latest = {version.key: version.bytes for version in versions if version.is_latest}
         lacking = [path for path, stored in objects.items() if latest.get(stored.key(path)) != stored.bytes]
 
+        sealed_files = self._private.names() if self._private else {}
+
         def put(path: str) -> None:
+            if self._private and path in sealed_files:
+                self._store.put_bytes(objects[path].key(path), self._private.seal(sealed_files[path]))
+                return
             file = self._path(path)
             if not file.exists() or file_hash(file) != objects[path].hash:
                 raise LakeError(f"{FOLDER}/{path} differs from its manifest; run `relrag verify --repair`")
@@ -230,7 +202,7 @@ class BucketLake:
     def _sweep(self, commit: Commit) -> None:
         """Deletes what no manifest names, but for what an upload of another machine may need."""
         failpoint("bucket.sweep", self._home / MANIFEST)
-        unnamed = _unnamed(self._store.versions(FOLDER), commit)
+        unnamed = unnamed_versions(self._store.versions(FOLDER), commit)
         self._store.delete([version for version in unnamed if not commit.may_need(version)])
 
     def _replace(self, commit: Commit, fetched: list[str], gone: Iterable[str]) -> None:
@@ -252,6 +224,13 @@ class BucketLake:
 
         each(fetch, paths)
 
+    def _sealed_files(self) -> dict[str, StoredFile]:
+        """Path within lake/ -> private file as it is encrypted."""
+        if self._private is None:
+            return {}
+        sealed = ((path, self._private.seal(name)) for path, name in self._private.names().items())
+        return {path: StoredFile(hashlib.sha256(body).hexdigest(), len(body)) for path, body in sealed}
+
     def _path(self, path: str) -> Path:
         return self._home / FOLDER / path
 
@@ -267,21 +246,6 @@ class BucketLake:
         if self._base() != commit.id:
             body = {"schema_version": SCHEMA_VERSION, "url": self._url, "commit": commit.id}
             write_text(self._home / BASE, sealed_json.seal(body))
-
-
-def _next_objects(files: dict[str, StoredFile], former: Commit | None) -> dict[str, LakeObject]:
-    """The objects of a commit on top of the former one: those of files that it holds as they are, and new ones."""
-    base, present = (former.id, former.objects) if former else (_ROOT, {})
-    objects = {path: LakeObject(stored.hash, stored.bytes, base) for path, stored in files.items()}
-    unchanged = {path for path, stored in present.items() if files.get(path) == (stored.hash, stored.bytes)}
-    return objects | {path: present[path] for path in unchanged}
-
-
-def _unnamed(versions: Iterable[ObjectVersion], commit: Commit | None) -> list[ObjectVersion]:
-    """The versions of lake objects that a commit does not name, and older ones of those that it does."""
-    named = commit.keys if commit else {MANIFEST}
-    ours = [version for version in versions if version.key == MANIFEST or _OBJECT.fullmatch(version.key)]
-    return [version for version in ours if version.key not in named or not version.is_latest]
 
 
 def _files(home: Path, *, lenient: bool = False) -> dict[str, StoredFile]:

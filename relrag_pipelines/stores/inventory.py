@@ -13,7 +13,7 @@ from relrag_pipelines.stores import (
     archive_regions,
     archive_tables,
     audit_mark,
-    bucket_lake,
+    bucket_commit,
     graph_indexes,
     lake,
     model_answers,
@@ -110,9 +110,11 @@ PARTS = (
     InventoryPart(r"private/backfills\.json", "which copies of older systems' collections were taken", "history"),
     InventoryPart(r"private/MANIFEST\.json", "the hashes of these", "exports"),
     InventoryPart(rf"lake/records/[^/]+/{audit_mark.NAME}", "says that a redaction was not checked yet", "private"),
-    InventoryPart(bucket_lake.BASE.replace(".", r"\."), "which commit of its bucket the lake was made from", "private"),
     InventoryPart(
-        rf"{bucket_lake.RULES}/[0-9a-f]{{32}}\{bucket_lake.RULE_SUFFIX}",
+        bucket_commit.BASE.replace(".", r"\."), "which commit of its bucket the lake was made from", "private"
+    ),
+    InventoryPart(
+        rf"{bucket_commit.RULES}/[0-9a-f]{{32}}\{bucket_commit.RULE_SUFFIX}",
         "what was forgotten, for other machines, encrypted",
         "private",
     ),

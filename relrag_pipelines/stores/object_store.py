@@ -96,6 +96,11 @@ class ObjectStore:
         with _translated(self.url), path.open("rb") as file:
             self._client.put_object(Bucket=self._bucket, Key=self._prefix + key, Body=file)
 
+    def put_bytes(self, key: str, data: bytes) -> None:
+        """Stores bytes as an object."""
+        with _translated(self.url):
+            self._client.put_object(Bucket=self._bucket, Key=self._prefix + key, Body=data)
+
     def swap(self, key: str, data: bytes, tag: str | None) -> None:
         """Stores an object if it still has that tag, or if there still is none. Raises SwapRefused otherwise."""
         condition = {"IfNoneMatch": "*"} if tag is None else {"IfMatch": tag}

@@ -17,7 +17,7 @@ from relrag_pipelines.onboarding.estimate import FIXED_BYTES
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.stores import bucket_lake, dagster_runs, generation_damage, generations, lock, vector_store
+from relrag_pipelines.stores import bucket_commit, dagster_runs, generation_damage, generations, lock, vector_store
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_pipelines.stores.object_store import ObjectStore
 from relrag_pipelines.stores.vectors.protocol import StoreError
@@ -111,7 +111,7 @@ def bucket(settings: Settings) -> Iterator[CheckResult]:
     if not url:
         return
     try:
-        versions = ObjectStore(url).versions(bucket_lake.FOLDER)
+        versions = ObjectStore(url).versions(bucket_commit.FOLDER)
     except SafeError as error:
         yield CheckResult("problem", what, str(error))
         return

@@ -13,7 +13,8 @@ pytest.importorskip("moto", reason="moto is not installed: make setup")
 from relrag_pipelines.files import failpoints, sealed_json
 from relrag_pipelines.records import SCHEMA_VERSION, Edge
 from relrag_pipelines.stores import archive_tables, lake
-from relrag_pipelines.stores.bucket_lake import BASE, BucketLake
+from relrag_pipelines.stores.bucket_commit import BASE
+from relrag_pipelines.stores.bucket_lake import BucketLake
 from relrag_pipelines.stores.lake import InputFingerprint, LakeError
 from relrag_pipelines.stores.object_store import ObjectStore, ObjectStoreError, SwapRefused
 from relrag_pipelines.stores.table_schema import to_table

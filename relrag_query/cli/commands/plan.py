@@ -148,6 +148,8 @@ def print_servers(todo: Plan, settings: Settings) -> None:
         print(f"{', '.join(todo.zips)}: open the zips that are new or changed, then read what they hold")
     if settings.home_lake:
         print(f"keep the {'redacted ' if settings.pii_redaction_enabled else ''}lake in {settings.home_lake} too")
+    if settings.home_lake_private:
+        print("keep the private files there too, encrypted")
 
 
 def print_graphs(todo: Plan, settings: Settings) -> None:

@@ -157,6 +157,8 @@ def _pull_lake(workspace: Workspace) -> None:
     from relrag_pipelines.publishing import lake_bucket
 
     pulled = lake_bucket.pull(workspace)
+    if pulled.private_files:
+        print(f"{pulled.private_files:,} private files were fetched from {workspace.settings.home_lake}.")
     if pulled.files:
         print(f"{pulled.files:,} files of the lake were fetched from {workspace.settings.home_lake}.")
     if pulled.rules:
