@@ -128,16 +128,20 @@ def test_a_restoration_that_was_killed_is_done_again(
     config = make(tmp_path / "first", bucket)
     assert commands.sync(config) == 0
     second = second_machine(config, tmp_path / "second")
-    manifest = archive.home(second.parent) / private_manifest.NAME
+    private = archive.home(second.parent) / "private"
+    written: list[Path] = []
 
     def kill(name: str, path: Path) -> None:
-        if path == manifest:
+        if name == "file.rename" and path.suffix == ".parquet" and path.is_relative_to(private):
+            written.append(path)
+        if len(written) == 2:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as killing, pytest.raises(KeyboardInterrupt):
         killing.setattr(failpoints, "watch", kill)
         commands.sync(second)
-    assert not manifest.exists()
+    assert len(private_files(second)) > 0
+    assert not (private.parent / private_manifest.NAME).exists()
     assert commands.sync(second) == 0
     assert private_files(second) == private_files(config)
 
