@@ -91,7 +91,9 @@ def approve(workspace: Workspace, names: Sequence[str], *, everything: bool = Fa
     )
     for call in chosen:
         if call.state not in _REVIEWED:
-            raise CallsError(f"{call.asset_id} is {call.state}; it has no transcript to approve yet")
+            raise CallsError(
+                f"{call.asset_id} is {call.state}; it has no transcript to approve yet", code="call_untranscribed"
+            )
     new = [call for call in chosen if call.state != "approved"]
     _say(workspace, new, "approve")
     return new
@@ -138,7 +140,9 @@ def _calls_by_name(every_call: list[Call], names: Sequence[str]) -> Iterator[Cal
         ]
         if len({call.asset_id for call in matches}) != 1:
             finding = "no call" if not matches else f"{len(matches)} calls"
-            raise CallsError(f'{finding} whose id begins with "{name}"; `relrag calls list` shows ids')
+            raise CallsError(
+                f'{finding} whose id begins with "{name}"; `relrag calls list` shows ids', code="call_absent"
+            )
         yield matches[0]
 
 

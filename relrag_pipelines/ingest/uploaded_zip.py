@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
+from typing import NamedTuple
 
 from relrag_pipelines.ingest.zip_contents import ZipLimits, zip_contents
 from relrag_pipelines.sources.formats.safe_zip import ZipRejected, open_archive
@@ -13,18 +14,26 @@ _REFUSED = frozenset({"too_large", "nested_zip"})
 """faults of a zip within the zip for which the whole is refused"""
 
 
-def problem(file: Path, limits: ZipLimits) -> str:
-    """Why a zip is refused; empty if it isn't. Run it in the sandbox."""
+class ZipProblem(NamedTuple):
+    """Why a zip is refused."""
+
+    message: str
+    code: str
+    """of `RelragError`"""
+
+
+def problem(file: Path, limits: ZipLimits) -> ZipProblem | None:
+    """Why a zip is refused; None if it isn't. Run it in the sandbox."""
     try:
         _unpack_to_nowhere(file, limits)
         contents = zip_contents(file, limits, file.parent / "zip")
     except ZipRejected as rejected:
-        return f"this zip is refused: {rejected}"
+        return ZipProblem(f"this zip is refused: {rejected}", code="zip_refused")
     refused = [failure for failure in contents.failures if failure.fault in _REFUSED]
     if refused:
-        return f"a zip in this zip is refused: {refused[0].message}"
+        return ZipProblem(f"a zip in this zip is refused: {refused[0].message}", code="zip_refused")
     is_read = contents.kind or any(entry.kind for entry in contents.files)
-    return "" if is_read else "relrag reads nothing that is in this zip"
+    return None if is_read else ZipProblem("relrag reads nothing that is in this zip", code="zip_unread")
 
 
 def _unpack_to_nowhere(file: Path, limits: ZipLimits) -> None:

@@ -77,9 +77,9 @@ def _edit(config: Path, change: Callable[[str], str]) -> None:
             temporary.write_text(text, encoding="utf-8")
             temporary.chmod(mode)
     except OSError as error:
-        raise SettingsError(f"{CONFIG_NAME} cannot be changed: {error.strerror}") from None
+        raise SettingsError(f"{CONFIG_NAME} cannot be changed: {error.strerror}", code="config_fixed") from None
     except TOMLKitError as error:
-        raise SettingsError(f"{CONFIG_NAME} cannot be changed: {type(error).__name__}") from None
+        raise SettingsError(f"{CONFIG_NAME} cannot be changed: {type(error).__name__}", code="config_fixed") from None
 
 
 def _require_loadable(config: Path, text: str) -> None:
@@ -97,7 +97,7 @@ def _require_loadable(config: Path, text: str) -> None:
 def _with_value(text: str, name: str, value: Any) -> str:
     """The text with a simple setting."""
     if name not in Settings.model_fields or name in STRUCTURED:
-        raise SettingsError(f"{name} is no simple setting; edit {CONFIG_NAME}")
+        raise SettingsError(f"{name} is no simple setting; edit {CONFIG_NAME}", code="setting_elsewhere", name=name)
     document = tomlkit.parse(text)
     if name in document:
         document[name] = value
@@ -132,11 +132,11 @@ def _sources(document: tomlkit.TOMLDocument) -> AoT:
     sources = document.get("sources")
     if isinstance(sources, AoT):
         return sources
-    raise SettingsError(f"{CONFIG_NAME} names no sources")
+    raise SettingsError(f"{CONFIG_NAME} names no sources", code="no_sources")
 
 
 def _index(document: tomlkit.TOMLDocument, name: str) -> int:
     names = [table.get("name") for table in _sources(document)]
     if name not in names:
-        raise SettingsError(f'{CONFIG_NAME} names no source "{name}"')
+        raise SettingsError(f'{CONFIG_NAME} names no source "{name}"', code="source_absent", name=name)
     return names.index(name)

@@ -148,7 +148,7 @@ def open_current(home: Path) -> Iterator[Generation]:
     while True:
         number = current_number(home)
         if number is None:
-            raise NothingPublished("nothing is published yet; run `relrag sync`")
+            raise NothingPublished("nothing is published yet; run `relrag sync`", code="nothing_published")
         path = home / "published" / str(number)
         try:
             file = (path / LOCK).open()

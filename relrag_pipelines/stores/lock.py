@@ -125,8 +125,9 @@ def _acquire(handle: int, path: Path, wait_seconds: float | None, until: float) 
 
 
 def _locked_error(path: Path, wait_seconds: float | None) -> LockedByOther:
-    waiting = "" if wait_seconds is None else ", or add `--wait SECONDS` to wait for it"
-    return LockedByOther(f"{_describe(path)} is writing to this archive; try again when it is done{waiting}")
+    waiting, writer = "" if wait_seconds is None else ", or add `--wait SECONDS` to wait for it", _describe(path)
+    message = f"{writer} is writing to this archive; try again when it is done{waiting}"
+    return LockedByOther(message, code="locked", holder=writer)
 
 
 def _describe(path: Path) -> str:

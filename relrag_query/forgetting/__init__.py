@@ -51,7 +51,9 @@ def rule_of(request: ForgetRequest, aliases: list[str], workspace: Workspace, co
     """The rule of a request; `aliases` are further names of its person. Raises ForgettingError."""
     selectors = [bool(request.refs), request.source is not None, request.person is not None, request.before is not None]
     if sum(selectors) != 1:
-        raise ForgettingError("name what is to be forgotten by ids, or by one of --source, --person and --before")
+        raise ForgettingError(
+            "name what is to be forgotten by ids, or by one of --source, --person and --before", code="forget_nothing"
+        )
     created = now().isoformat("T", "seconds")
     if request.refs:
         return rule_matching.for_records(_asset_ids(request.refs, workspace, config), workspace.keys, created)
@@ -83,7 +85,9 @@ def _asset_ids(refs: Sequence[str], workspace: Workspace, config: Path | None) -
         elif in_passage := _passage_members(ref, workspace, config) & threads.keys():
             asset_ids |= in_passage
         else:
-            raise ForgettingError(f'the archive has nothing named "{ref}"; `relrag search` shows ids')
+            raise ForgettingError(
+                f'the archive has nothing named "{ref}"; `relrag search` shows ids', code="ref_absent", ref=ref
+            )
     return asset_ids
 
 

@@ -38,7 +38,14 @@ class RequestLimiter:
         """
         with self._lock:
             if self._requests >= self._max_requests:
-                raise Busy("too many requests at once; try again in a moment")
+                raise Busy("too many requests at once; try again in a moment", code="busy")
+        return await self.go_on(function, *arguments, **options)
+
+    async def go_on(
+        self, function: Callable[Parameters, Result], *arguments: Parameters.args, **options: Parameters.kwargs
+    ) -> Result:
+        """As `run`, for the next turn of a request whose response has begun: it waits however many wait."""
+        with self._lock:
             self._requests += 1
         work = cancellation.Work()
         with cancellation.doing(work):

@@ -10,18 +10,31 @@ from anyio import from_thread
 from anyio.lowlevel import current_token
 from starlette.responses import StreamingResponse
 
+from relrag_query.http import problems
 from relrag_query.http.concurrency import RequestLimiter
-from relrag_query.http.problems import describe
 
 MEDIA_TYPE = "text/event-stream"
 
 
-def event_stream(limiter: RequestLimiter, ask: Callable[[Callable[[str], None]], str]) -> StreamingResponse:
-    """The events of one question. `ask` receives a callback for pieces of text, and returns the last event."""
-    return StreamingResponse(_events(limiter, ask), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
+def event_stream(
+    limiter: RequestLimiter,
+    ask: Callable[[Callable[[str], None]], str],
+    describe: Callable[[Exception], tuple[int, str]] = problems.describe,
+) -> StreamingResponse:
+    """The events of one question. `ask` receives a callback for pieces of text, and returns the last event.
+
+    `describe` gives the status and the description of an error.
+    """
+    return StreamingResponse(
+        _events(limiter, ask, describe), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"}
+    )
 
 
-async def _events(limiter: RequestLimiter, ask: Callable[[Callable[[str], None]], str]) -> AsyncIterator[str]:
+async def _events(
+    limiter: RequestLimiter,
+    ask: Callable[[Callable[[str], None]], str],
+    describe: Callable[[Exception], tuple[int, str]],
+) -> AsyncIterator[str]:
     yield _event("begun", None)
     send, receive = anyio.create_memory_object_stream[str](64)
 

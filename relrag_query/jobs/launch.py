@@ -35,7 +35,11 @@ def start(home: Path, config: Path, operation: str, arguments: Sequence[str], ab
     with lock.writing(home, _PURPOSE):
         former = jobs.load(home)
         if former and former.is_running:
-            raise JobRuns(f"{former.operation} is at work already; wait for its end, or cancel it")
+            raise JobRuns(
+                f"{former.operation} is at work already; wait for its end, or cancel it",
+                code="job_runs",
+                job=former.operation,
+            )
         journal.append(home, [PageAction(operation, about)])
         name, *rest = arguments
         process = _spawn(home)

@@ -49,7 +49,9 @@ class _Filtered(Request):
     def _require_period(self) -> _Filtered:
         # no schema can say this, so that it is a problem of its own
         if self.since and self.until and day_range(self.since)[0] >= day_range(self.until)[1]:
-            raise DatesContradict(f"{self.since} is later than {self.until}; give the earlier time first")
+            raise DatesContradict(
+                f"{self.since} is later than {self.until}; give the earlier time first", code="dates_contradict"
+            )
         return self
 
     @property

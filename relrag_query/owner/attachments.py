@@ -40,7 +40,7 @@ def pack(service: Service, ref: str, who: str) -> Iterator[bytes]:
         files = _opened(archive.settings, list(filter(None, map(archive.record, refs))), left_out)
     first = next(files, None)
     if first is None:
-        raise NoOriginal("nothing is attached that can be opened")
+        raise NoOriginal("nothing is attached that can be opened", code="no_attachments")
     reveal.note(service.settings, who, WHY, refs, WAIT_SECONDS)
     return _zip(itertools.chain([first], files), left_out)
 
@@ -72,30 +72,30 @@ def _opened(settings: Settings, records: list[Record], left_out: list[str]) -> I
     """Each file, opened when it is asked for, by names that differ on every file system."""
     taken = {_comparable(LEFT_OUT)}
     for record, original in _originals(settings, records):
-        opened = original if isinstance(original, str) else _open(original)
-        if isinstance(original, str) or isinstance(opened, str):
+        opened = original if isinstance(original, NoOriginal) else _open(original)
+        if isinstance(original, NoOriginal) or isinstance(opened, NoOriginal):
             named = record.file_name or record.subject or record.asset_id
             left_out.append(f"{' '.join(named.split())}: {opened!s}")
         else:
             yield _free_name(original.name, taken), opened
 
 
-def _originals(settings: Settings, records: list[Record]) -> Iterator[tuple[Record, OriginalFile | str]]:
+def _originals(settings: Settings, records: list[Record]) -> Iterator[tuple[Record, OriginalFile | NoOriginal]]:
     """Each record with its original, or with why it cannot be opened; found when it is asked for."""
     yield from original_file.locate_attachments(settings, filter(original_file.is_mail_attachment, records))
     for record in itertools.filterfalse(original_file.is_mail_attachment, records):
         try:
             yield record, original_file.locate(settings, record)
         except NoOriginal as error:
-            yield record, str(error)
+            yield record, error
 
 
-def _open(original: OriginalFile) -> BinaryIO | str:
+def _open(original: OriginalFile) -> BinaryIO | NoOriginal:
     """An original, opened; or that it cannot be read."""
     try:
         return open_plain(original.path) if original.content is None else io.BytesIO(original.content)
     except (OSError, RefusedFile):
-        return "the original cannot be read"
+        return NoOriginal("the original cannot be read", code="original_cut")
 
 
 def _free_name(name: str, taken: set[str]) -> str:
@@ -155,7 +155,7 @@ def _read_piece(opened: BinaryIO) -> bytes:
         return opened.read(_PIECE_BYTES)
     except OSError as error:
         # the log of a server may hold the message, so no file is named
-        raise NoOriginal(f"an original cannot be read to its end: {error.strerror}") from None
+        raise NoOriginal(f"an original cannot be read to its end: {error.strerror}", code="original_cut") from None
 
 
 def _member(name: str, opened: BinaryIO) -> zipfile.ZipInfo:

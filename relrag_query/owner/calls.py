@@ -89,7 +89,7 @@ def open_transcript(service: Service, asset_id: str) -> CallTranscript:
     """
     call = next((call for call in _waiting(service) if call.asset_id == asset_id), None)
     if call is None:
-        raise CallsError("no such call waits for approval")
+        raise CallsError("no such call waits for approval", code="call_absent")
     record = _read_again(Workspace(service.settings), call)
     originals.note_access(service.settings, originals.owner_of(service.settings, "page"), asset_id, _WHY)
     return CallTranscript(record.text, segments(record.text, record.spoken), _has_sound(service, asset_id))
@@ -155,8 +155,8 @@ def _record_at(workspace: Workspace, call: Call, context: ReadContext) -> Record
                     return item
                 has_changed = True
     if has_changed:
-        raise CallsError("the recording has changed; a sync reads it again")
-    raise CallsError("the call is no longer where it was read from")
+        raise CallsError("the recording has changed; a sync reads it again", code="call_changed")
+    raise CallsError("the call is no longer where it was read from", code="call_gone")
 
 
 def _paths(workspace: Workspace, call: Call) -> set[str]:

@@ -110,7 +110,7 @@ def _visible(folder: Path) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             listed = sorted(entries, key=lambda entry: entry.name.casefold())
     except OSError as error:
-        raise FolderRefused(f"this folder cannot be listed: {error.strerror}") from None
+        raise FolderRefused(f"this folder cannot be listed: {error.strerror}", code="folder_unlisted") from None
     return [entry for entry in listed if not entry.name.startswith(".") and _is_text(entry.name)]
 
 
@@ -158,13 +158,14 @@ def allowed_folder(settings: Settings, path: str) -> Path:
     try:
         folder = Path(path).resolve(strict=True)
     except (OSError, ValueError, RuntimeError):
-        raise FolderRefused("there is no such folder") from None
+        raise FolderRefused("there is no such folder", code="folder_absent") from None
     if not Path(path).is_absolute() or not _is_allowed(settings, folder):
         raise FolderRefused(
-            "this folder lies outside of those that the pages may look into; browse_roots in relrag.toml names them"
+            "this folder lies outside of those that the pages may look into; browse_roots in relrag.toml names them",
+            code="folder_outside",
         )
     if not folder.is_dir():
-        raise FolderRefused("that is a file; choose the folder that it lies in")
+        raise FolderRefused("that is a file; choose the folder that it lies in", code="folder_is_file")
     return folder
 
 

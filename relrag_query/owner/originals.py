@@ -69,5 +69,5 @@ def _locate(service: Service, ref: str) -> OriginalFile:
     with service.reading() as archive:
         record = archive.record(ref)
         if record is None:
-            raise UnknownRef("the archive has no such record")
+            raise UnknownRef("the archive has no such record", code="record_absent")
         return original_file.locate(archive.settings, record)

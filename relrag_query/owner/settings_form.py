@@ -45,7 +45,9 @@ def change(service: Service, values: Mapping[str, str]) -> SettingsReply:
     require_writes(service)
     settings = service.settings
     if unknown := sorted(values.keys() - set(NAMES)):
-        raise SettingsError(f"{unknown[0]} is not changed on the pages; edit relrag.toml")
+        raise SettingsError(
+            f"{unknown[0]} is not changed on the pages; edit relrag.toml", code="setting_elsewhere", name=unknown[0]
+        )
     different = {name: value.strip() for name, value in values.items() if value.strip() != getattr(settings, name)}
     if different:
         with changing(service, "settings", ", ".join(different)) as config:

@@ -33,7 +33,7 @@ def add(service: Service, path: str, names: Sequence[str], owner: str = "") -> S
     examined = examine(settings, path)
     chosen = [source for source in examined.discovery.sources if source.name in names]
     if len(chosen) < len(set(names)):
-        raise SettingsError("this folder holds other sources now; look into it again")
+        raise SettingsError("this folder holds other sources now; look into it again", code="sources_changed")
     added: list[str] = []
     with changing(service, "add_source", ", ".join(source.name for source in chosen)) as config:
         for source in chosen:

@@ -37,13 +37,13 @@ def answer(service: Service, allowed: bool) -> None:
             config_editor.set_values(_config(service), {SETTING: allowed})
         service.reload_settings()
         return
-    raise OnlyReads(HOW)
+    raise _only_reads()
 
 
 def require_writes(service: Service) -> Path:
     """The relrag.toml of a service that may write. Raises OnlyReads for any other."""
     if not service.writes:
-        raise OnlyReads(HOW)
+        raise _only_reads()
     _make_keys(service.settings)
     return _config(service)
 
@@ -74,7 +74,11 @@ def _make_keys(settings: Settings) -> None:
         _ = Workspace(settings).keys
 
 
+def _only_reads() -> OnlyReads:
+    return OnlyReads(HOW, code="only_reads")
+
+
 def _config(service: Service) -> Path:
     if service.config is None:
-        raise OnlyReads("this service has no relrag.toml to change")
+        raise OnlyReads("this service has no relrag.toml to change", code="no_config")
     return service.config

@@ -87,14 +87,15 @@ def add_piece(service: Service, upload: str, offset: int, piece: bytes) -> Piece
         _sweep(settings)
     if offset + len(piece) > settings.upload_max_bytes:
         discard(service, upload)
-        raise TooLarge(f"this file is larger than {size(settings.upload_max_bytes)} (upload_max_bytes)")
+        most = size(settings.upload_max_bytes)
+        raise TooLarge(f"this file is larger than {most} (upload_max_bytes)", code="upload_large", most=most)
     part = _part(settings, upload)
     make_private(part.parent)
     if free_bytes(part.parent) < len(piece) + _SPARE_BYTES:
-        raise UploadRefused("the disk is full; make room there, and the upload goes on")
+        raise UploadRefused("the disk is full; make room there, and the upload goes on", code="disk_full")
     with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT, 0o600), "rb+") as file:
         if file.seek(0, os.SEEK_END) != offset:
-            raise OutOfStep(f"{file.tell()} bytes of this file are stored; go on from there")
+            raise OutOfStep(f"{file.tell()} bytes of this file are stored; go on from there", code="upload_incomplete")
         file.write(piece)
     return PieceReply(stored=offset + len(piece))
 
@@ -105,7 +106,7 @@ def finish(service: Service, upload: str, name: str, total: int) -> UploadReply:
     settings, part = service.settings, _part(service.settings, upload)
     name = clean_name(name)
     if not part.exists() or part.stat().st_size != total:
-        raise OutOfStep("not all of this file has come; send the rest")
+        raise OutOfStep("not all of this file has come; send the rest", code="upload_incomplete")
     with _named(part, name) as file:
         _check(settings, file)
         # without its name, which may be that of somebody who is forgotten later
@@ -127,16 +128,20 @@ def clean_name(name: str) -> str:
     name = unicodedata.normalize("NFC", name).strip()
     controls = any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn") for character in name)
     if not name or name.startswith((".", "~$")) or re.search(r"[/\\:]", name) or controls:
-        raise UploadRefused("this name is a path, hidden, or has characters that are no text; rename the file")
+        raise UploadRefused(
+            "this name is a path, hidden, or has characters that are no text; rename the file", code="name_refused"
+        )
     if len(name.encode()) > _MAX_NAME_BYTES:
-        raise UploadRefused(f"this name is longer than {_MAX_NAME_BYTES} bytes; rename the file")
+        raise UploadRefused(
+            f"this name is longer than {_MAX_NAME_BYTES} bytes; rename the file", code="name_long", most=_MAX_NAME_BYTES
+        )
     return name
 
 
 def _part(settings: Settings, upload: str) -> Path:
     """The file of the pieces of an upload. Raises UploadRefused for an id that is none."""
     if not re.fullmatch(ID, upload):
-        raise UploadRefused("an upload has an id of 32 hexadecimal digits")
+        raise UploadRefused("an upload has an id of 32 hexadecimal digits", code="upload_id")
     return settings.home_path / _FOLDER / f"{upload}.part"
 
 
@@ -161,9 +166,13 @@ def _check(settings: Settings, file: Path) -> None:
         return
     kinds = kinds_by_name(file.name, file.parent)
     if not kinds:
-        raise UploadRefused(f"relrag reads no files with the suffix {file.suffix or 'none'}")
+        raise UploadRefused(
+            f"relrag reads no files with the suffix {file.suffix or 'none'}", code="suffix_unread", suffix=file.suffix
+        )
     if not any(recognises(kind, file) for kind in kinds):
-        raise UploadRefused("what is in this file is not what its name says; it may be damaged or encrypted")
+        raise UploadRefused(
+            "what is in this file is not what its name says; it may be damaged or encrypted", code="content_differs"
+        )
 
 
 def _check_zip(settings: Settings, file: Path) -> None:
@@ -172,9 +181,9 @@ def _check_zip(settings: Settings, file: Path) -> None:
     try:
         problem = sandbox.call(bounds, file.stat().st_size, uploaded_zip.problem, file, limits)
     except ParserStopped:
-        problem = "this zip takes too long to unpack"
+        raise UploadRefused("this zip takes too long to unpack", code="zip_slow") from None
     if problem:
-        raise UploadRefused(problem)
+        raise UploadRefused(problem.message, code=problem.code)
 
 
 def _store(settings: Settings, file: Path) -> Path:

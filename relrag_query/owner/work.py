@@ -75,7 +75,7 @@ def sync(service: Service, accept_deletions: bool = False) -> JobReply:
     """Starts a sync. Raises JobRuns or LockedByOther if something is at work already."""
     config = require_writes(service)
     if not service.settings.sources:
-        raise SettingsError("there are no sources yet; add one first")
+        raise SettingsError("there are no sources yet; add one first", code="no_sources")
     arguments = ["sync", *([_ACCEPT] if accept_deletions else [])]
     return _reply(jobs.start(service.settings.home_path, config, "sync", arguments))
 
@@ -85,7 +85,7 @@ def cancel(service: Service) -> JobReply:
     require_writes(service)
     job = jobs.cancel(service.settings.home_path)
     if job is None:
-        raise SettingsError("the pages have started nothing")
+        raise SettingsError("the pages have started nothing", code="nothing_started")
     return _reply(job)
 
 
@@ -100,7 +100,7 @@ def retry(service: Service, source: str, failure: str = "") -> JobReply:
     failures = load_failures(settings.home_path, source)
     units = {row.unit for row in failures if not failure or failure_key(workspace, row) == failure}
     if not units:
-        raise SettingsError("that has been read, or is gone")
+        raise SettingsError("that has been read, or is gone", code="read_already")
     with changing(service, "retry", source):
         for unit in sorted(units):
             failure_retry.mark(workspace, named, unit)

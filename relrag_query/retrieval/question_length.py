@@ -32,7 +32,11 @@ def shorten(question: str) -> str:
     Raises WrongQuestion where it is longer than LONGEST.
     """
     if len(question) > LONGEST:
-        raise WrongQuestion(f"the question has {len(question):,} characters; ask with at most {LONGEST:,}")
+        raise WrongQuestion(
+            f"the question has {len(question):,} characters; ask with at most {LONGEST:,}",
+            code="question_long",
+            most=LONGEST,
+        )
     return _beginning(question, READ)
 
 

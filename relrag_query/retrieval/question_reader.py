@@ -151,7 +151,7 @@ def limits_of(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) 
         raise WrongQuestion(f"the limit is {limit}; give 1 or more")
     ts_from, ts_to = _seconds(since, zone, end=False), _seconds(until, zone, end=True)
     if ts_from is not None and ts_to is not None and ts_from >= ts_to:
-        raise WrongQuestion(f"{since} is later than {until}; give the earlier time first")
+        raise WrongQuestion(f"{since} is later than {until}; give the earlier time first", code="dates_contradict")
     return ChunkFilter(sources=tuple(filters.sources), kinds=tuple(filters.kinds), ts_from=ts_from, ts_to=ts_to)
 
 

@@ -36,8 +36,10 @@ def offset_of(text: str | None, generation: int) -> int:
     if not text:
         return 0
     if not re.fullmatch(PATTERN, text, re.ASCII):
-        raise CursorError("this is not a cursor of the archive; begin again without one")
+        raise CursorError("this is not a cursor of the archive; begin again without one", code="cursor_wrong")
     of_generation, _, offset = text.partition("-")
     if int(of_generation) != generation:
-        raise StaleCursor("the archive has changed since the cursor was made; begin again without one")
+        raise StaleCursor(
+            "the archive has changed since the cursor was made; begin again without one", code="cursor_stale"
+        )
     return int(offset)

@@ -55,9 +55,11 @@ def _load(config: Path, last: Settings) -> Settings:
     try:
         settings = settings_module.load(config)
     except SettingsError:
-        raise ArchiveError(f"{config.name} is wrong now; `relrag plan` says where") from None
+        raise ArchiveError(f"{config.name} is wrong now; `relrag plan` says where", code="config_wrong") from None
     if (last.sources and not settings.sources) or (last.pii_redaction_enabled and not settings.pii_redaction_enabled):
-        raise ArchiveError(f"{config.name} has no sources or no redaction any more; start this program again")
+        raise ArchiveError(
+            f"{config.name} has no sources or no redaction any more; start this program again", code="config_changed"
+        )
     return settings
 
 

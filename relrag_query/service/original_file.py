@@ -66,21 +66,21 @@ def locate(settings: Settings, record: Record, suffixes: Sequence[str] = ()) -> 
     """
     if is_mail_attachment(record):
         ((_, attached),) = locate_attachments(settings, [record])
-        if isinstance(attached, str):
-            raise NoOriginal(attached)
+        if isinstance(attached, NoOriginal):
+            raise attached
         return attached
     locations = _locations(settings, [record])[record.asset_id]
     unit = _unit(locations, tuple(suffixes) or ("",))
     if not unit or not may_have(record):
-        raise NoOriginal("the original is part of another file")
+        raise NoOriginal("the original is part of another file", code="original_within")
     try:
         path = _checked_path(settings, record.source, unit)
         state = unit_state.load(settings.home_path, record.source).get(unit)
         is_unchanged = state is not None and _content_hash(path, unit, record.kind, locations) == state.content_hash
     except _GONE:
-        raise NoOriginal("the original is no longer where it was read from") from None
+        raise NoOriginal("the original is no longer where it was read from", code="original_gone") from None
     if not is_unchanged:
-        raise NoOriginal("the original has changed since it was read; a sync reads it again")
+        raise NoOriginal("the original has changed since it was read; a sync reads it again", code="original_changed")
     return OriginalFile(path, record.source, unit, path.name)
 
 
@@ -95,16 +95,24 @@ def _content_hash(path: Path, unit: str, kind: str, locations: Sequence[str]) ->
     return unit_selection.content_hash(path, companions)
 
 
-def _why_closed(record: Record) -> str:
-    """Why an attachment of a mail can never be opened; empty if it may be there."""
+def _why_closed(record: Record) -> NoOriginal | None:
+    """Why an attachment of a mail can never be opened; None if it may be there."""
     if not (record.extra.get("bytes_hash") and record.locations):
-        return "the attachment cannot be identified: no hash of its bytes or no file is known, as of attached mails"
+        return NoOriginal(
+            "the attachment cannot be identified: no hash of its bytes or no file is known, as of attached mails",
+            code="original_unknown",
+        )
     if all(_unit_of(location).lower().endswith(outlook_stores.SUFFIXES) for location in record.locations):
-        return "the attachment lies in a data file of Outlook (.pst, .ost); open its mail in Outlook"
-    return ""
+        return NoOriginal(
+            "the attachment lies in a data file of Outlook (.pst, .ost); open its mail in Outlook",
+            code="original_in_outlook",
+        )
+    return None
 
 
-def locate_attachments(settings: Settings, records: Iterable[Record]) -> Iterator[tuple[Record, OriginalFile | str]]:
+def locate_attachments(
+    settings: Settings, records: Iterable[Record]
+) -> Iterator[tuple[Record, OriginalFile | NoOriginal]]:
     """Each attachment of a mail with its original, or with why it cannot be opened.
 
     A mail is read once, when the first of its attachments is asked for, and no further than to the last of them.
@@ -117,7 +125,11 @@ def locate_attachments(settings: Settings, records: Iterable[Record]) -> Iterato
             del closed[record.asset_id]
             yield record, original
     for record, why in closed.values():
-        yield record, why or "the attachment is no longer in the mail that it was read from"
+        yield (
+            record,
+            why
+            or NoOriginal("the attachment is no longer in the mail that it was read from", code="original_detached"),
+        )
 
 
 def _by_location(settings: Settings, records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:

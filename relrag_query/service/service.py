@@ -187,7 +187,7 @@ class Service:
                 reply.passages = self._passages(archive, ref)
             reply.related = self._related(archive, ref, limit=limit)
             if not (reply.members or reply.record or reply.passages or reply.related):
-                raise UnknownRef(_unknown_ref_message(ref))
+                raise _unknown_ref(ref)
             return reply
 
     def _passages(self, archive: Archive, ref: str) -> list[record_replies.PassageReply]:
@@ -205,7 +205,7 @@ class Service:
             offset = offset_of(after, number)
             members = self._members(archive, thread_id, size + 1, offset)
             if not members and not offset:
-                raise UnknownRef(_unknown_ref_message(f"thread:{thread_id}"))
+                raise _unknown_ref(f"thread:{thread_id}")
             next_cursor = cursor(number, offset + size) if len(members) > size else None
             return record_replies.ThreadReply(
                 thread_id=thread_id, generation=number, members=members[:size], next_cursor=next_cursor
@@ -239,7 +239,7 @@ class Service:
         """A passage as `chunks` gives it. Raises UnknownRef."""
         for row in self.chunks([chunk_id])["chunks"]:
             return dict(row)
-        raise UnknownRef(_unknown_ref_message(chunk_id))
+        raise _unknown_ref(chunk_id)
 
     def person(self, name: str) -> PersonReply:
         """The page about a person, by name, alias or number. Raises PeopleError with the choices if it is ambiguous."""
@@ -284,13 +284,13 @@ class Service:
         with self.reading() as archive:
             graph = archive.graph_around(ref, limit)
             if not graph.nodes:
-                raise UnknownRef(_unknown_ref_message(ref))
+                raise _unknown_ref(ref)
             return GraphReply(generation=archive.generation.number, **dict(graph))
 
     def status(self) -> Status:
         """The redacted state of the archive. Raises NotServed if the service is limited to clients."""
         if self.clients:
-            raise NotServed("this is for those who see the whole archive")
+            raise NotServed("this is for those who see the whole archive", code="whole_archive")
         settings = self.settings
         return redact(collect(settings), settings)
 
@@ -333,7 +333,7 @@ class Service:
                 return person_reply(archive.person(number), self.zone, archive.generation.number)
         except PeopleError:
             pass
-        raise UnknownRef(_unknown_ref_message(ref))
+        raise _unknown_ref(ref)
 
     def _members(self, archive: Archive, thread_id: str, limit: int, offset: int) -> list[record_replies.BriefReply]:
         members = archive.thread(thread_id, limit, offset)
@@ -378,9 +378,9 @@ def _limits(filters: Filters | None) -> dict[str, Any]:
 
 def _require_text(text: str) -> str:
     if not text.strip():
-        raise WrongQuestion("the question is empty")
+        raise WrongQuestion("the question is empty", code="question_empty")
     return text
 
 
-def _unknown_ref_message(ref: str) -> str:
-    return f'the archive has nothing named "{ref}" (any more); search shows ids'
+def _unknown_ref(ref: str) -> UnknownRef:
+    return UnknownRef(f'the archive has nothing named "{ref}" (any more); search shows ids', code="ref_absent", ref=ref)

@@ -40,14 +40,18 @@ def add_fact(
 
 def _require_dates(predicate: str, value: str, valid_from: str | None, valid_to: str | None) -> None:
     if predicate == "age":
-        raise PeopleError("an age is worked out from the birthday; state that")
+        raise PeopleError("an age is worked out from the birthday; state that", code="age_stated")
     if predicate in _DAY_PREDICATES and not (
         _DAY.fullmatch(value) and _is_date(value if len(value) > 5 else f"2000-{value}")
     ):
-        raise PeopleError(f'{predicate} is "{value}"; write 1986-05-02, or 05-02 where the year is not known')
+        raise PeopleError(
+            f'{predicate} is "{value}"; write 1986-05-02, or 05-02 where the year is not known',
+            code="day_wrong",
+            value=value,
+        )
     for name, date in (("valid from", valid_from), ("valid to", valid_to)):
         if date is not None and not (_DATE.fullmatch(date) and _is_date(f"{date}-01-01"[:10])):
-            raise PeopleError(f'{name} is "{date}"; write 2024, 2024-03 or 2024-03-15')
+            raise PeopleError(f'{name} is "{date}"; write 2024, 2024-03 or 2024-03-15', code="date_wrong", text=date)
 
 
 def _is_date(text: str) -> bool:

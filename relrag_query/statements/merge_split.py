@@ -34,7 +34,7 @@ def merge(into: str, others: Sequence[str], *, config: Path | None = None, wait:
         persons = [people.find_one(name) for name in (into, *others)]
         ids = list(dict.fromkeys(person.person_id for person in persons))
         if len(ids) < 2:
-            raise PeopleError("that is one person already")
+            raise PeopleError("that is one person already", code="one_already")
         notice = "it takes effect now; the next `relrag sync` writes it to all passages"
         names = {person.person_id: person.name for person in persons}
         merged = Merge(ids[0], tuple(ids[1:]), tuple(names[person_id] for person_id in ids))
@@ -56,7 +56,11 @@ def _add_identifier(archive: Archive, people: People, text: str, ends: Sequence[
     statement = StatedIdentifier(person.person_id, anchor, tuple(_same_as_synced(person, resolution.people).anchors))
     after, _ = read_people(workspace, statement)
     if anchor not in after.people[after.redirects.get(person.person_id, person.person_id)].anchors:
-        raise PeopleError(f'no record has "{text}"; write it as records do, or run `relrag sync` first')
+        raise PeopleError(
+            f'no record has "{text}"; write it as records do, or run `relrag sync` first',
+            code="identifier_absent",
+            text=text,
+        )
     return record(archive, (person,), [statement], FROM_NEXT_SYNC)
 
 
@@ -70,7 +74,7 @@ def split(person: str, aliases: Sequence[str], *, config: Path | None = None, wa
         try:
             statement = lookup.split(resolved, set(aliases), keyed)
         except ValueError as error:
-            raise PeopleError(str(error)) from None
+            raise PeopleError(str(error), code="alias_absent") from None
         after, _ = read_people(workspace, statement)
         _require_apart(target, after.people.get(target.person_id), aliases)
         return record(archive, (target,), [statement], FROM_NEXT_SYNC)
@@ -79,7 +83,11 @@ def split(person: str, aliases: Sequence[str], *, config: Path | None = None, wa
 def _same_as_synced(person: IndexedPerson, people: dict[int, ResolvedPerson]) -> ResolvedPerson:
     """The person as resolved from the current records. Raises PeopleError if the index is older."""
     if person.person_id not in people:
-        raise PeopleError(f"{person.name} has changed since the last sync; run `relrag sync` first")
+        raise PeopleError(
+            f"{person.name} has changed since the last sync; run `relrag sync` first",
+            code="person_changed",
+            name=person.name,
+        )
     return people[person.person_id]
 
 
@@ -93,5 +101,8 @@ def _require_apart(person: IndexedPerson, after: ResolvedPerson | None, aliases:
             names = ", ".join(f'"{value}"' for value in others[:_MAX_NAMES])
             raise PeopleError(
                 f'"{alias}" stands on one card, or in one header, with {names}, so it stays with {person.name}; '
-                "change it there, or name all of these"
+                "change it there, or name all of these",
+                code="alias_stays",
+                name=alias,
+                others=names,
             )

@@ -42,7 +42,8 @@ def create_relationship(
     with writable_archive(config, wait) as archive, archive.people() as people:
         ends = people.find_one(from_person), people.find_one(to_person)
         if is_known(people, *ends, relationship_type):
-            raise PeopleError(f"{_in_words(ends, type_name(relationship_type))} is known already; update it")
+            what = _in_words(ends, type_name(relationship_type))
+            raise PeopleError(f"{what} is known already; update it", code="relation_known", what=what)
         require_no_misspelling(relationship_type)
         key = *_ids(ends), type_name(relationship_type)
         word = kinship.type_of(relationship_type)[1]
@@ -83,7 +84,7 @@ def add_note_to_relationship(
 ) -> StatementReceipt:
     """Adds a note to an existing relationship and embeds it again. Raises PeopleError for an empty note."""
     if not note.strip():
-        raise PeopleError("the note is empty")
+        raise PeopleError("the note is empty", code="note_empty")
     with writable_archive(config, wait) as archive, archive.people() as people:
         ends, row = _known_relationship(people, from_person, to_person, relationship_type)
         return _record(archive, ends, [RelationshipNote(*key_of(row), note.strip())])
@@ -123,7 +124,8 @@ def _known_relationship(
     if row is None:
         types = sorted({relation.row.relationship_type for relation in _between(people, _ids(ends))})
         also = f"; there is: {', '.join(types)}" if types else ""
-        raise PeopleError(f"{_in_words(ends, type_)} is not known{also}")
+        what = _in_words(ends, type_)
+        raise PeopleError(f"{what} is not known{also}", code="relation_absent", what=what)
     return ends, row
 
 
@@ -141,11 +143,13 @@ def _between(people: People, ids: tuple[int, int]) -> list[Relation]:
 
 def _checked(statement: StatedRelationship, ends: _Ends) -> StatedRelationship:
     if statement.from_person_id == statement.to_person_id:
-        raise PeopleError(f"{ends[0].name} cannot be related to themselves")
+        raise PeopleError(
+            f"{ends[0].name} cannot be related to themselves", code="relation_to_oneself", name=ends[0].name
+        )
     for name in ("attitude", "proximity"):
         value = getattr(statement, name)
         if value is not None and (isinstance(value, bool) or value not in range(1, 6)):
-            raise PeopleError(f"{name} is {value}; give a whole number from 1 to 5")
+            raise PeopleError(f"{name} is {value}; give a whole number from 1 to 5", code="level_wrong")
     return statement
 
 

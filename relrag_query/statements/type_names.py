@@ -15,7 +15,7 @@ def type_name(text: str) -> str:
     """The stored name of a type: `Business partner` is business_partner; `brother` is its kinship type, sibling."""
     name = re.sub(r"[^\w]+", "_", kinship.type_of(text)[0].strip().lower()).strip("_")
     if not name:
-        raise PeopleError("the type is empty; write mentor, spouse, friend ...")
+        raise PeopleError("the type is empty; write mentor, spouse, friend ...", code="type_empty")
     return name
 
 
@@ -32,4 +32,9 @@ def require_no_misspelling(text: str) -> None:
         if OSA.distance(written, candidate) == 1 and Levenshtein.distance(written, candidate) == 2
     )
     if near and written not in types:
-        raise WrongType(f'"{text}" is not a type that relrag knows; did you mean {" or ".join(near)}?')
+        raise WrongType(
+            f'"{text}" is not a type that relrag knows; did you mean {" or ".join(near)}?',
+            code="type_misspelled",
+            text=text,
+            near=", ".join(near),
+        )

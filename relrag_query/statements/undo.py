@@ -37,7 +37,11 @@ def undo(number: int, *, config: Path | None = None, wait: float = 0) -> Stateme
             statement, Merge | Split | StatedIdentifier | Undo | StatedFact | StatedRelationship | RelationshipNote
         ):
             numbers = ", ".join(str(entry_number) for entry_number, _ in list_statements(archive.settings)) or "none"
-            raise PeopleError(f"no statement about people has number {number}; numbers: {numbers}")
+            raise PeopleError(
+                f"no statement about people has number {number}; numbers: {numbers}",
+                code="statement_absent",
+                number=str(number),
+            )
         is_newer = number > archive.generation.manifest["journal"]
         at_once = is_newer and not isinstance(statement, Split | StatedIdentifier)
         return record(archive, (), [Undo(number)], "" if at_once else FROM_NEXT_SYNC)

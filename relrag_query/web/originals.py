@@ -34,7 +34,7 @@ def picture(settings: Settings, record: Record, page: int, quote: str) -> PagePi
     try:
         original = original_file.locate(settings, record, [SUFFIX])
     except NoOriginal as error:
-        raise NoPicture(f"This page is not shown: {error}.") from None
+        raise NoPicture(f"This page is not shown: {error}.", code=error.code) from None
     try:
         data = original.content
         if data is None:
@@ -43,9 +43,9 @@ def picture(settings: Settings, record: Record, page: int, quote: str) -> PagePi
         redacted = _text(record, page) if settings.pii_redaction_enabled else None
         return sandbox.call(limits, len(data), page_picture, data, page, quote, redacted)
     except DocumentError as error:
-        raise NoPicture(f"This page is not shown: {error}.") from None
+        raise NoPicture(f"This page is not shown: {error}.", code="no_picture") from None
     except (OSError, ParserStopped):
-        raise NoPicture("This page is not shown: the original cannot be read.") from None
+        raise NoPicture("This page is not shown: the original cannot be read.", code="no_picture") from None
 
 
 def _text(record: Record, page: int) -> str:

@@ -21,7 +21,7 @@ from relrag_pipelines.settings import OFF, Settings
 from relrag_pipelines.stores import generations
 from relrag_query.http.byte_range import bytes_response
 from relrag_query.http.concurrency import RequestLimiter
-from relrag_query.http.problems import BodyTooLong, NotJson, WrongMediaType, error_response
+from relrag_query.http.problems import BodyTooLong, NotJson, WrongMediaType, problem
 from relrag_query.operations.operation import Operation
 from relrag_query.operations.owner_table import OWNER_OPERATIONS
 from relrag_query.owner import (
@@ -37,6 +37,7 @@ from relrag_query.owner import (
     work,
 )
 from relrag_query.service import Service
+from relrag_query.web.page_errors import describe_on_page
 
 UPLOAD = "/owner/upload"
 """path that takes pieces of files"""
@@ -154,7 +155,7 @@ class OwnerPages:
 
     async def _pulled(self, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
         """The pieces, each in a turn of its own: a turn may read a mail, and a slow download holds none between two."""
-        while piece := await self._limiter.run(_next_piece, pieces):
+        while piece := await self._limiter.go_on(_next_piece, pieces):
             yield piece
 
 
@@ -204,9 +205,9 @@ def _endpoint(operation: Operation, service: Service, limiter: RequestLimiter) -
             reply = await limiter.run(operation.call, service, parsed)
             return Response(operation.adapter.dump_json(reply), media_type=_JSON)
         except orjson.JSONDecodeError:
-            return error_response(NotJson("the body is not JSON"))
+            return _problem(request, NotJson("the body is not JSON"))
         except Exception as error:  # noqa: BLE001  reported without private text
-            return error_response(error)
+            return _problem(request, error)
 
     return endpoint
 
@@ -222,9 +223,14 @@ def _upload(service: Service, limiter: RequestLimiter) -> Endpoint:
             reply = await limiter.run(uploads.add_piece, service, upload, int(offset), piece)
             return Response(reply.model_dump_json(), media_type=_JSON)
         except Exception as error:  # noqa: BLE001  reported without private text
-            return error_response(error)
+            return _problem(request, error)
 
     return endpoint
+
+
+def _problem(request: Request, error: Exception) -> Response:
+    """The response for an error, which a script of the page shows."""
+    return problem(*describe_on_page(request, error))
 
 
 async def _body(request: Request, media_type: str, most: int) -> bytes:

@@ -25,7 +25,6 @@ from relrag_pipelines.stores import generations
 from relrag_query.archive import ArchiveError
 from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.event_stream import event_stream
-from relrag_query.http.problems import describe
 from relrag_query.owner import visits
 from relrag_query.retrieval import attachment_filter, record_list
 from relrag_query.retrieval.question_length import LONGEST
@@ -42,8 +41,9 @@ from relrag_query.web import (
 )
 from relrag_query.web.home_page import HomePage
 from relrag_query.web.originals import NoPicture
+from relrag_query.web.page_errors import describe_on_page
 from relrag_query.web.rendering import page_url, templates
-from relrag_query.web.wording import preferred, wording
+from relrag_query.web.wording import preferred_wording
 
 Reply = TypeVar("Reply")
 _USER_ERRORS = (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
@@ -114,10 +114,10 @@ class Pages:
 
     def templates(self, request: Request) -> Environment:
         """The templates in the language that the browser prefers."""
-        code = preferred(request.headers.get("accept-language", ""))
-        if code not in self._by_language:
-            self._by_language[code] = templates(wording(code), reveals=self._reveals)
-        return self._by_language[code]
+        words = preferred_wording(request.headers.get("accept-language", ""))
+        if words.code not in self._by_language:
+            self._by_language[words.code] = templates(words, reveals=self._reveals)
+        return self._by_language[words.code]
 
     def guard(self, endpoint: Endpoint) -> Endpoint:
         """The endpoint; its errors become a page without private text."""
@@ -126,7 +126,7 @@ class Pages:
             try:
                 return await endpoint(request)
             except Exception as error:  # noqa: BLE001  reported without private text
-                status, message = describe(error)
+                status, message = describe_on_page(request, error)
                 return self.render(request, "problem.html", status=status, message=message)
 
         return answer
@@ -138,7 +138,7 @@ class Pages:
             return self.render(request, "start.html", **await self._limiter.run(self._start_context))
         follows = _earlier_questions(request)
         call = functools.partial(self._service.ask, question, filters, follows=follows)
-        answer, problem, status = await self._answer(call) if question else (None, "", 200)
+        answer, problem, status = await self._answer(request, call) if question else (None, "", 200)
         citations = _citation_context(answer, follows) if answer else {}
         home = await self._home() if self._for_owner and not question else {}
         more = {"problem": problem, "home": home, **citations, **self._choices(filters)}
@@ -170,7 +170,7 @@ class Pages:
                 request, "answer.html", answer=answer, chosen=filters, **_citation_context(answer, follows)
             )
 
-        return event_stream(self._limiter, ask)
+        return event_stream(self._limiter, ask, functools.partial(describe_on_page, request))
 
     async def search(self, request: Request) -> Response:
         """The form of a search, and the hits, or without words a list of records, with the links that narrow it."""
@@ -178,16 +178,16 @@ class Pages:
         after, order = request.query_params.get("cursor"), search_page.order_of(request.query_params.get("order", ""))
         call = functools.partial(self._service.search, query, filters, _PAGE_SIZE, after, order, overview=True)
         is_blank = not query and record_list.are_empty(filters)
-        results, problem, status = (None, "", 200) if is_blank else await self._answer(call)
+        results, problem, status = (None, "", 200) if is_blank else await self._answer(request, call)
         more = search_page.template_context(query, filters, order, results) | self._choices(filters)
         return self.render(request, "search.html", status, question=query, results=results, problem=problem, **more)
 
-    async def _answer(self, call: Callable[[], Reply]) -> tuple[Reply | None, str, int]:
+    async def _answer(self, request: Request, call: Callable[[], Reply]) -> tuple[Reply | None, str, int]:
         """(reply, problem, status). A user error becomes a problem that the form shows; other errors are raised."""
         try:
             return await self._limiter.run(call), "", 200
         except Exception as error:
-            status, message = describe(error)
+            status, message = describe_on_page(request, error)
             if status not in _USER_ERRORS:
                 raise
             return None, message, status
@@ -242,11 +242,13 @@ class Pages:
         number = parameters.get("page", "")
         try:
             if not number.isdecimal() or len(number) > 6:
-                raise NoPicture("A page has a number.")
+                raise NoPicture("A page has a number.", code="page_absent")
             ref, quote = parameters.get("ref", ""), parameters.get("quote", "")[:_MAX_QUESTION_CHARACTERS]
             picture = await self._limiter.run(self._picture, ref, int(number), quote)
         except (NoPicture, UnknownRef) as error:
-            return HTMLResponse(self._html(request, "no_picture.html", message=str(error)), 404)
+            return HTMLResponse(
+                self._html(request, "no_picture.html", message=describe_on_page(request, error)[1]), 404
+            )
         headers = {"X-Marked": f"{picture.matched_share:.2f}", "X-Covered": str(picture.covered_words)}
         return Response(picture.png, media_type="image/png", headers=headers)
 
@@ -304,14 +306,15 @@ class Pages:
 
     async def nothing(self, _: Request) -> Response:
         """The endpoint of all other addresses."""
-        raise UnknownRef("there is no such page")
+        raise UnknownRef("there is no such page", code="page_absent")
 
     def _cited_passage(self, chunk_id: str, asset_id: str, quote: str) -> dict[str, Any]:
         with self._service.reading() as archive:
             chunk = archive.cited_chunk(chunk_id, asset_id, quote)
             if chunk is None:
-                what = "what this link cites was deleted or forgotten since" if asset_id else _NO_PASSAGE
-                raise UnknownRef(what)
+                if asset_id:
+                    raise UnknownRef("what this link cites was deleted or forgotten since", code="cited_gone")
+                raise UnknownRef(_NO_PASSAGE, code="passage_absent")
             record = archive.record(chunk.asset_id)
             passage = record_replies.passage_reply(chunk, self._service.zone, None)
             pictured = record is not None and chunk.page_number is not None and originals.has_pages(record)
@@ -328,7 +331,7 @@ class Pages:
         with self._service.reading() as archive:
             if record := archive.record(ref):
                 return archive.settings, record
-        raise UnknownRef("the archive has no such record")
+        raise UnknownRef("the archive has no such record", code="record_absent")
 
     def _choices(self, filters: Filters) -> dict[str, Any]:
         """The choices and the current values of the filters."""

@@ -21,6 +21,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from relrag_pipelines import languages
 from relrag_pipelines.identity import relationship_text
 from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.sources import record_type
@@ -29,6 +30,7 @@ from relrag_query.display.inert_text import safe
 from relrag_query.display.page_texts import page_texts
 from relrag_query.display.source_line import clock
 from relrag_query.retrieval.excerpts import plain
+from relrag_query.web.page_errors import REMEDY_OF
 from relrag_query.web.wording import Wording, commands
 
 _FOLDER = Path(__file__).parent
@@ -215,11 +217,12 @@ def templates(words: Wording, *, reveals: bool = False) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {"url": url, "page_url": page_url, "static": static, "link": link}
-    environment.globals |= {"wording": words, "say": words.say}
+    environment.globals |= {"wording": words, "say": words.say, "english": words.code == languages.DEFAULT}
     environment.filters |= {
         "when": words.day,
         "number": words.number,
         "name_of": words.name_of,
+        "remedy": lambda fault: words.name_of("remedy", REMEDY_OF.get(fault, "report")),
         "bdi": isolated,
         "key": lambda letter: Markup("<kbd>{}</kbd>").format(letter),
         "plain_text": lambda text: text.unescape(),

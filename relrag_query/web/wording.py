@@ -15,6 +15,7 @@ from babel import Locale, dates, numbers
 from markupsafe import Markup, escape
 
 from relrag_pipelines import languages
+from relrag_pipelines.errors import RelragError
 from relrag_query.display.inert_text import safe
 from relrag_query.display.page_texts import page_texts
 
@@ -49,6 +50,19 @@ class Wording:
         text = self._texts.get(f"{table}.{value}")
         return text if isinstance(text, Markup) else value.replace("_", " ")
 
+    def error(self, error: Exception) -> str:
+        """What went wrong; empty if the pages have no text for it."""
+        if not isinstance(error, RelragError) or not error.code:
+            return ""
+        return self.fill(f"error.{error.code}", **error.values)
+
+    def fill(self, key: str, **values: str | int) -> str:
+        """The text of a key as it is written, filled in: no markup, `commands` stay in backticks.
+
+        A value that bears the name of a table is a key of it, and is shown by its text.
+        """
+        return str(self._plain[key]).format(**{name: self._named(name, value) for name, value in values.items()})
+
     def table(self, name: str) -> dict[str, Text]:
         """The texts of a table as they are, for scripts of the pages."""
         return {key.partition(".")[2]: text for key, text in self._plain.items() if key.startswith(f"{name}.")}
@@ -81,6 +95,10 @@ class Wording:
         """A count of records with its noun: 3 mails."""
         return page_texts(self.code).count(rag_source_type, count)
 
+    def _named(self, name: str, value: str | int) -> str:
+        text = self._plain.get(f"{name}.{value}")
+        return text if isinstance(text, str) else str(self._shown(value))
+
     def _shown(self, value: Any) -> Any:
         if isinstance(value, (int, float)):
             return self.number(value)
@@ -97,6 +115,11 @@ def preferred(accept_language: str) -> str:
     known = written()
     ranked = sorted(map(_liking, accept_language[:_MAX_HEADER_CHARACTERS].split(",")), key=lambda entry: -entry[1])
     return next((code for code, liking in ranked if liking > 0 and code in known), languages.DEFAULT)
+
+
+def preferred_wording(accept_language: str) -> Wording:
+    """The words of the language that a browser likes best."""
+    return wording(preferred(accept_language))
 
 
 def written() -> frozenset[str]:

@@ -17,7 +17,7 @@ async function operate(name, values) {
 async function answer(response) {
   if (response.status === 401) throw new Error(words.logged_out)
   const reply = await response.json().catch(() => ({}))
-  if (!response.ok) throw new Error(reply.errors?.[0]?.error ?? reply.detail ?? words.failed)
+  if (!response.ok) throw new Error(reply.detail ?? words.failed)
   return reply
 }
 
