@@ -25,6 +25,7 @@ from relrag_pipelines.files.sparse_files import copy_file
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import CONFIG_NAME, Settings
 from relrag_pipelines.stores import (
+    backup_manifest,
     generation_damage,
     generations,
     inventory,
@@ -32,8 +33,6 @@ from relrag_pipelines.stores import (
     private_manifest,
     retired_generations,
 )
-
-_MANIFEST = "MANIFEST.json"
 
 
 class BackupError(RelragError):
@@ -94,7 +93,7 @@ def backup(settings: Settings, folder: Path, *, everything: bool = False, wait: 
         "keys": keys.name if keys.exists() else None,
         "files": files,
     }
-    write_text(folder / _MANIFEST, sealed_json.seal(manifest))
+    write_text(folder / backup_manifest.NAME, sealed_json.seal(manifest))
     return manifest
 
 
@@ -111,11 +110,13 @@ def latest(folder: Path) -> tuple[Path, str] | None:
 def _read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a backup; raises BackupError."""
     try:
-        return sealed_json.read(folder / _MANIFEST)
+        return sealed_json.read(folder / backup_manifest.NAME)
     except (FileNotFoundError, NotADirectoryError):
-        raise BackupError(f"{folder} is not a backup, or not a finished one: it has no {_MANIFEST}") from None
+        raise BackupError(
+            f"{folder} is not a backup, or not a finished one: it has no {backup_manifest.NAME}"
+        ) from None
     except sealed_json.UnusableFile as unusable:
-        raise BackupError(f"{folder / _MANIFEST} {unusable.found}; use another backup") from None
+        raise BackupError(f"{folder / backup_manifest.NAME} {unusable.found}; use another backup") from None
 
 
 def check(folder: Path, keys: Path | None = None) -> dict[str, Any]:
@@ -215,7 +216,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _files(folder: Path) -> list[str]:
-    return [name for name in atomic.files(folder) if name != _MANIFEST]
+    return [name for name in atomic.files(folder) if name != backup_manifest.NAME]
 
 
 def _matches_manifest(path: Path, entry: dict[str, Any]) -> bool:

@@ -31,6 +31,7 @@ from relrag_pipelines.sources.formats.archives import is_archive
 from relrag_pipelines.sources.formats.git_repository import is_bare
 from relrag_pipelines.sources.formats.safe_zip import ZipRejected
 from relrag_pipelines.sources.formats.takeout import HEAD, activity_label
+from relrag_pipelines.stores import backup_manifest
 
 _HISTORY = tuple(kind.name for kind in KINDS.values() if kind.repositories == "history")
 _FILES = tuple(kind.name for kind in KINDS.values() if kind.repositories == "files")
@@ -248,11 +249,17 @@ def _exclusions(kind: str, root: str, omissions: list[LeftOut], omitted: list[_F
 
 
 def _walk(folder: Path, depth: int, without: Sequence[Path]) -> Iterator[tuple[_File | None, bool]]:
-    """Yields files that a kind might read, in order, each with True; (None, False) if a folder was left out."""
+    """Yields files that a kind might read, in order, each with True; (None, False) if a folder was left out.
+
+    A backup that relrag made is no export, wherever it lies.
+    """
     refused: list[OSError] = []
     own = {path.resolve() for path in without}
     for directory, folders, names in os.walk(folder, onerror=refused.append):
         relative = Path(directory).relative_to(folder)
+        if backup_manifest.marks_backup(Path(directory), names):
+            folders.clear()
+            continue
         if repository := _repository(Path(directory), relative):
             yield repository, True
         folders[:] = sorted(name for name in folders if not name.startswith(".") and Path(directory, name) not in own)

@@ -32,3 +32,22 @@ def test_work_that_nobody_waits_for_keeps_its_thread_until_it_ends() -> None:
         assert await limiter.run(work, 5) == 5
 
     anyio.run(ask)
+
+
+def test_a_response_that_has_begun_goes_on_however_many_wait() -> None:
+    limiter, ended = RequestLimiter(1, 1), threading.Event()
+
+    async def ask() -> None:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(2):
+                tasks.start_soon(limiter.run, ended.wait, 10)
+            await anyio.sleep(0.05)
+            with pytest.raises(Busy):
+                await limiter.run(int)
+            tasks.start_soon(limiter.go_on, ended.wait, 10)
+            await anyio.sleep(0.05)
+            ended.set()
+            assert await limiter.go_on(int, "7") == 7
+        assert await limiter.run(int, "8") == 8
+
+    anyio.run(ask)

@@ -2,18 +2,21 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
+from relrag_pipelines import settings as settings_module
 from relrag_pipelines.ingest import ownership
 from relrag_pipelines.ingest.scan import scan_units
+from relrag_pipelines.maintenance.backup import backup
 from relrag_pipelines.onboarding import discover as module
 from relrag_pipelines.onboarding.discover import Discovery, discover
 from relrag_pipelines.onboarding.estimate import estimate, passage_count, record_count, text_bytes, vector_bytes
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
-from tests import ROOT, chat_exports
+from tests import ROOT, archive, chat_exports
 
 CHAT = "24/12/2023, 18:00 - Dana: Hello\n28/12/2023, 09:15 - Petr: The cabin is booked\n"
 LINE = json.dumps({"id": "n1", "text": "The plumber quoted 7,980."}) + "\n"
@@ -273,4 +276,18 @@ def test_what_relrag_writes_is_not_looked_into(tmp_path: Path) -> None:
         (tmp_path / name / "letter.md").write_text("# A letter\n\nDear Dana, the boiler works.\n")
     found = discover(tmp_path, without=[tmp_path / "backups", tmp_path / "home"])
     assert [(source.path, source.files) for source in found.sources] == [("letters", 1)]
+    assert found.complete
+
+
+def test_a_backup_is_no_export_whatever_its_name(tmp_path: Path) -> None:
+    put(tmp_path, "letters/letter.md", "# A letter\n\nDear Dana, the boiler works.\n")
+    (tmp_path / "flat").mkdir()
+    config = archive.make(tmp_path / "flat")
+    backup(settings_module.load(config), tmp_path / "saved" / "july")
+    put(tmp_path, "saved/july/home/letter.md", "# A letter\n\nThat a source retained.\n")
+    put(tmp_path, "other/MANIFEST.json", '{"files": []}')
+    put(tmp_path, "other/letter.md", "# A letter\n\nAbout a manifest of somebody else.\n")
+    shutil.rmtree(tmp_path / "flat")
+    found = discover(tmp_path)
+    assert [(source.path, source.files) for source in found.sources] == [(".", 2)]
     assert found.complete

@@ -220,6 +220,7 @@ def test_calls_are_listed_in_pages(browser: TestClient, config: Path, monkeypatc
         page = browser.get("/calls", params={"page": number}).text
         assert re.findall(r'href="/calls\?ref=(.*?)#open"', page) == [quote_plus(ids[ref])], number
         assert ('rel="next" href="/calls?page=2"' in page) == (ref == "calls8")
+        assert ('rel="prev" href="/calls?page=1"' in page) == (ref == "calls9")
     opened = browser.get("/calls", params={"ref": ids["calls9"]}).text
     assert len(_stretches(opened)) == 3
     assert opened.count('data-then="/calls?page=2"') == 2

@@ -1,5 +1,7 @@
 """The file of a record is opened for its owner alone, and each access is noted first."""
 
+import errno
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from relrag_pipelines.files import regular_files
 from relrag_pipelines.settings import SettingsError
 from relrag_query.cli.commands.original import original
 from relrag_query.owner import originals
@@ -120,3 +123,17 @@ def test_what_is_gone_changed_or_unknown_is_told(config: Path, refs: dict[str, s
         with pytest.raises(NoOriginal, match="no longer where"):
             originals.find(service, refs["orangery"])
     assert noted(folder / "relrag.toml") == noted(config)
+
+
+def test_an_original_that_cannot_be_read_is_named_and_nothing_is_written(
+    config: Path, refs: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(regular_files, "open_plain", lambda path: Broken())
+    advice = "check its permissions and the disk that it lies on, or export it again"
+    with pytest.raises(NoOriginal, match=rf"2024-01-05\.md, cannot be read to its end: Input/output error; {advice}"):
+        original(refs["orangery"], tmp_path / "copy.md", config)
+    assert list(tmp_path.iterdir()) == []

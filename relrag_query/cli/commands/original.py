@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +14,7 @@ from relrag_query.cli.options import Config
 from relrag_query.display.inert_text import safe
 
 app = typer.Typer()
+_PIECE_BYTES = 2**20
 
 
 @app.command("original", epilog="Example: relrag original photo:IMG_2041.jpg -o photo.jpg")
@@ -36,7 +37,6 @@ def original(ref: str, output: Path, config: Path | None = None, *, force: bool 
     Raises SettingsError for a file that is there already, unless `force`.
     """
     from relrag_pipelines import settings as settings_module
-    from relrag_pipelines.settings import SettingsError
     from relrag_query.owner import originals
     from relrag_query.service import Service
 
@@ -46,14 +46,7 @@ def original(ref: str, output: Path, config: Path | None = None, *, force: bool 
         target = _target(output, opened.name, force=force)
         settings = service.settings
         originals.note_access(settings, originals.owner_of(settings, "command line"), ref)
-    try:
-        if opened.content is None:
-            shutil.copyfile(opened.file, target)
-        else:
-            target.write_bytes(opened.content)
-    except OSError as error:
-        raise SettingsError(f"{target} cannot be written: {error.strerror}") from None
-    print(f"Wrote {safe(str(target))}. It is not redacted; that you had it is noted in private/reveals.jsonl.")
+    _write(target, _pieces(opened.file, opened.content))
     return DONE
 
 
@@ -63,21 +56,45 @@ def copy_attachments(ref: str, output: Path, config: Path | None = None, *, forc
     Raises SettingsError for a file that is there already, unless `force`.
     """
     from relrag_pipelines import settings as settings_module
-    from relrag_pipelines.files.atomic import replace_file
-    from relrag_pipelines.settings import SettingsError
     from relrag_query.owner import attachments, originals
     from relrag_query.service import Service
 
     with Service.open(config or settings_module.find_config()) as service:
         target = _target(output, attachments.NAME, force=force)
         pieces = attachments.pack(service, ref, originals.owner_of(service.settings, "command line"))
+    _write(target, pieces)
+    return DONE
+
+
+def _pieces(file: Path, content: bytes | None) -> Iterator[bytes]:
+    """The bytes of an original, which are its `content` or those of a file. Raises NoOriginal, which names the file."""
+    from relrag_pipelines.files.regular_files import RefusedFile, open_plain
+    from relrag_query.service.original_file import NoOriginal
+
+    if content is not None:
+        yield content
+        return
+    try:
+        with open_plain(file) as stream:
+            while piece := stream.read(_PIECE_BYTES):
+                yield piece
+    except (OSError, RefusedFile) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        advice = "check its permissions and the disk that it lies on, or export it again"
+        raise NoOriginal(f"the original, {file}, cannot be read to its end: {why}; {advice}") from None
+
+
+def _write(target: Path, pieces: Iterable[bytes]) -> None:
+    """Writes the pieces to a file, all or nothing. Raises SettingsError where it cannot be written."""
+    from relrag_pipelines.files.atomic import replace_file
+    from relrag_pipelines.settings import SettingsError
+
     try:
         with replace_file(target, private=False) as part, part.open("wb") as stream:
             stream.writelines(pieces)
     except OSError as error:
-        raise SettingsError(f"{target} cannot be written: {error.strerror}") from None
+        raise SettingsError(f"{target} cannot be written: {error.strerror}; name another file or folder") from None
     print(f"Wrote {safe(str(target))}. It is not redacted; that you had it is noted in private/reveals.jsonl.")
-    return DONE
 
 
 def _target(output: Path, name: str, *, force: bool) -> Path:
