@@ -193,7 +193,7 @@ tune: $(STAMP) ## Learn anew from the questions in tuning/ how sure an answer is
 home-fixture: $(STAMP) ## Pack a small archive as this schema version leaves it, for later versions to open
 	@$(BIN)/python -m tests.make_home
 
-screenshot: $(STAMP) ## Take the pictures of docs/dagster.md again (needs Chromium)
+screenshot: $(STAMP) ## Take the pictures of docs/dagster.md and docs/pages.md again (needs Chromium)
 	@$(BIN)/python docs/screenshot.py
 
 lock: ## Resolve requirements.lock again from pyproject.toml (UPGRADE=1: to the newest versions)

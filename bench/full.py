@@ -20,13 +20,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench import document_sync, graphrag, report, scale, sync_floor
+from bench import document_sync, graphrag, pages, report, scale, sync_floor
 from bench.clock import RELRAG, ROOT, Machine, environment, process
 from bench.measurement import HEADER, Figure, aligned, to_json
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
 
 RESULTS = ROOT / "bench" / "full.json"
 _EVERY = 0.5
+_PORT = 3957
 _GIB = 2**30
 
 
@@ -76,6 +77,7 @@ def of_archive(size: float) -> tuple[list[Figure], dict[str, Any]]:
             Figure("relrag plan, whole process", plan),
             *_reading(config, counts["chunks"]),
         ]
+        figures += _pages(config, counts["records"])
     return figures, {"stages": stages, "floors": floors, "counts": counts}
 
 
@@ -168,6 +170,13 @@ def _reading(config: Path, passages: int) -> list[Figure]:
         Figure("search there, p50", statistics.median(taken) * 1000, "ms", at_most=60.0),
         Figure("search there, p95", taken[int(len(taken) * 0.95)] * 1000, "ms"),
     ]
+
+
+def _pages(config: Path, records: int) -> list[Figure]:
+    """The owner's pages over the archive that was just measured, after its two small syncs."""
+    config.write_text(f"web_writes_enabled = true\n{config.read_text()}")
+    with pages.served(config, _PORT) as browser:
+        return pages.timed_pages(browser, "chats", f"{records:,} records")
 
 
 def main() -> int:

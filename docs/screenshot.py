@@ -1,10 +1,15 @@
-"""Takes the pictures of docs/dagster.md, in headless Chromium, of a copy of the demo archive (`make screenshot`).
+"""Takes the pictures of docs/dagster.md and docs/pages.md, in headless Chromium, of copies of the demo archive.
 
+`make screenshot` takes all, `python docs/screenshot.py pages` those of docs/pages.md alone: each page in a wide and a
+narrow window, light and dark, at the time of examples/archive/answers.json and without what is of this machine.
 Needs the `browser` extra and a Chromium of the system (CHROMIUM, else the first one found on PATH).
 """
 
 from __future__ import annotations
 
+import io
+import itertools
+import json
 import os
 import shutil
 import socket
@@ -16,7 +21,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -29,6 +35,17 @@ PAGES = {
     "dagster-timeline.png": ("overview/activity/timeline", "Timeline"),
 }
 """by picture: the page, and a text on it that is waited for"""
+OWNER_PAGES = {
+    "first": "/",
+    "answer": "/ask?q=What+did+Alex+tell+me+about+the+invoice%3F",
+    "search": "/search?q=invoice",
+    "person": "/person?name=Alex+Rubin",
+    "archive": "/archive",
+}
+"""by picture: a page of `relrag serve`"""
+_PICTURES = DOCS / "pages"
+_SIZES = ((1280, 860), (390, 860))
+_QUALITY = 80
 BACKFILL = """
 async ([assets, months]) => {
   const query = `mutation ($params: LaunchBackfillParams!) {
@@ -57,32 +74,68 @@ SOFTWARE_GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swi
 
 def main() -> None:
     """Syncs the copy, starts its UI on a free port, and saves a picture of each page."""
-    path, port = chromium() or sys.exit("no Chromium found; install it, or name it in CHROMIUM"), free_port()
-    with _demo_archive() as environment:
-        ui = [str(Path(sys.executable).with_name("relrag")), "ui", "--port", str(port)]
-        subprocess.run([ui[0], "sync"], env=environment, stdout=subprocess.DEVNULL)
-        server = subprocess.Popen(ui, env=environment, stderr=subprocess.DEVNULL)
-        try:
-            link = login(ui, environment)
-            with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    path = chromium() or sys.exit("no Chromium found; install it, or name it in CHROMIUM")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        with _demo_archive(_frozen()) as environment, _served("serve", environment) as link:
+            _take_owner_pages(browser, link)
+        if "pages" not in sys.argv:
+            with _demo_archive({}) as environment, _served("ui", environment) as link:
                 page = browser.new_page(viewport={"width": 2000, "height": 900}, device_scale_factor=1)
                 page.goto(link)
-                _take_pictures(page, f"http://127.0.0.1:{port}")
-                browser.close()
-        finally:
-            server.terminate()
-            server.wait()
+                _take_pictures(page, _address(link))
+        browser.close()
+
+
+def _frozen() -> dict[str, str]:
+    """The environment in which an archive is as at the time of the demo's answers, and its pages may change it."""
+    clock = json.loads((ROOT / "examples" / "archive" / "answers.json").read_text(encoding="utf-8"))["clock"]
+    return {"RELRAG_NOW": clock, "RELRAG_WEB_WRITES_ENABLED": "true"}
 
 
 @contextmanager
-def _demo_archive() -> Iterator[dict[str, str]]:
-    """The environment of a copy of the demo archive, searched by words alone."""
+def _served(command: str, environment: dict[str, str]) -> Iterator[str]:
+    """A link that logs in to a server, after a first sync."""
+    relrag = str(Path(sys.executable).with_name("relrag"))
+    subprocess.run([relrag, "sync"], env=environment, stdout=subprocess.DEVNULL)
+    server_command = [relrag, command, "--port", str(free_port())]
+    server = subprocess.Popen(server_command, env=environment, stderr=subprocess.DEVNULL)
+    try:
+        yield login(server_command, environment)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _address(link: str) -> str:
+    """The server of a link."""
+    return link.partition("/login")[0]
+
+
+def _take_owner_pages(browser: Browser, link: str) -> None:
+    """Saves the pages for their owner in each size and scheme, with what is of this machine hidden."""
+    page = browser.new_page(device_scale_factor=1, locale="en-GB")
+    page.goto(link)
+    for (name, path), (width, height), scheme in itertools.product(OWNER_PAGES.items(), _SIZES, ("light", "dark")):
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
+        page.goto(f"{_address(link)}{path}")
+        page.wait_for_load_state("networkidle")
+        picture = _PICTURES / f"{name}-{width}-{scheme}.webp"
+        page.evaluate("document.querySelectorAll('[data-machine]').forEach(part => { part.hidden = true })")
+        taken = Image.open(io.BytesIO(page.screenshot()))
+        taken.convert("RGB").save(picture, "WEBP", quality=_QUALITY, method=6)
+        print(f"wrote {picture.name}", flush=True)
+
+
+@contextmanager
+def _demo_archive(more: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The environment of a copy of the demo archive, searched by words alone, with `more` variables."""
     with tempfile.TemporaryDirectory(prefix="relrag-") as name:
         folder = Path(name)
         shutil.copytree(ROOT / "examples" / "archive", folder / "examples" / "archive")
         shutil.copy(ROOT / "relrag.toml", folder)
-        yield {**os.environ, "RELRAG_CONFIG": str(folder / "relrag.toml"), "RELRAG_EMBEDDER": "none"}
+        yield {**os.environ, "RELRAG_CONFIG": str(folder / "relrag.toml"), "RELRAG_EMBEDDER": "none", **more}
 
 
 def _take_pictures(page: Page, address: str) -> None:

@@ -118,11 +118,11 @@ class Archive:
             try:
                 generation = held.enter_context(generations.open_current(settings.home_path))
             except (generations.NothingPublished, generations.GenerationError) as error:
-                raise error.as_kind(ArchiveError) from None
+                raise ArchiveError(str(error), code=error.code, **error.values) from None
             try:
                 archive = cls(settings, generation, held, clients)
             except RelragError as error:
-                raise error.as_kind(ArchiveError) from None
+                raise ArchiveError(str(error), code=error.code, **error.values) from None
             except Exception as error:  # Qdrant Edge raises Exception itself
                 raise ArchiveError(
                     f"generation {generation.number} cannot be opened; `relrag verify` names the files that differ"

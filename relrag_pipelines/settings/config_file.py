@@ -97,13 +97,12 @@ def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) ->
     except ValidationError as error:
         # raised outside this block: as an exception's context, pydantic's error could never be freed
         problems = error.errors(include_context=False)
-        wrong = [_explain(problem, environment) for problem in problems]
-        name = str(next(iter(problems[0]["loc"]), ""))
     else:
         if "embedder" in settings.model_fields_set:
             return settings
         return settings.model_copy(update={"embedder": default_embedder(settings.home_path)})
-    raise SettingsError("\n".join(wrong), code="setting_wrong", settings=name)
+    name, lines = next(iter(problems[0]["loc"]), ""), [_explain(problem, environment) for problem in problems]
+    raise SettingsError("\n".join(lines), code="setting_wrong", settings=str(name))
 
 
 def default_embedder(home: Path) -> str:

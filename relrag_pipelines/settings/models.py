@@ -730,9 +730,8 @@ class Settings(BaseModel):
             if source.name == name:
                 return source
         names = ", ".join(source.name for source in self.sources) or "none"
-        raise SettingsError(
-            f'no source is named "{name}"; sources in {CONFIG_NAME}: {names}', code="source_absent", name=name
-        )
+        message = f'no source is named "{name}"; sources in {CONFIG_NAME}: {names}'
+        raise SettingsError(message, code="source_absent", name=name)
 
     @property
     def home_path(self) -> Path:

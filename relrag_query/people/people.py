@@ -122,9 +122,8 @@ class People:
         """The only person who matches. Raises PeopleError, which lists the choices if there are several."""
         persons = self.find(typed)
         if not persons:
-            raise PeopleError(
-                f'nobody is named "{typed}"; `relrag people list` shows who there is', code="nobody", name=typed
-            )
+            message = f'nobody is named "{typed}"; `relrag people list` shows who there is'
+            raise PeopleError(message, code="nobody", name=typed)
         if len(persons) > 1:
             ids = [person.person_id for person in persons]
             sources = self._sources(ids)
@@ -132,12 +131,8 @@ class People:
             merge = (
                 f"; if they are one, `relrag people merge {' '.join(map(str, ids))}`" if self.share_name(ids) else ""
             )
-            raise PeopleError(
-                f'"{typed}" may be any of {len(persons)}; name one by number: {choices}{merge}',
-                code="several",
-                name=typed,
-                choices=choices,
-            )
+            message = f'"{typed}" may be any of {len(persons)}; name one by number: {choices}{merge}'
+            raise PeopleError(message, code="several", name=typed, choices=choices)
         return persons[0]
 
     def _sources(self, person_ids: Collection[int]) -> dict[int, str]:

@@ -32,11 +32,8 @@ def shorten(question: str) -> str:
     Raises WrongQuestion where it is longer than LONGEST.
     """
     if len(question) > LONGEST:
-        raise WrongQuestion(
-            f"the question has {len(question):,} characters; ask with at most {LONGEST:,}",
-            code="question_long",
-            most=LONGEST,
-        )
+        message = f"the question has {len(question):,} characters; ask with at most {LONGEST:,}"
+        raise WrongQuestion(message, code="question_long", most=LONGEST)
     return _beginning(question, READ)
 
 

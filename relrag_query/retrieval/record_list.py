@@ -111,9 +111,8 @@ def moment(added: DateLike, zone: ZoneInfo) -> datetime | None:
     except WhenError:
         raise
     except (ValueError, OverflowError):  # the zone may lead out of the years 1 to 9999
-        raise WhenError(
-            f'"{added}" is not a time; write 2024-03-15 or 2024-03-15T10:00:00Z', code="time_wrong", text=str(added)
-        ) from None
+        message = f'"{added}" is not a time; write 2024-03-15 or 2024-03-15T10:00:00Z'
+        raise WhenError(message, code="time_wrong", text=str(added)) from None
 
 
 def _local_time(added: date | str, zone: ZoneInfo) -> datetime:

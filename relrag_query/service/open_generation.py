@@ -98,7 +98,7 @@ class OpenGeneration:
             newest = generations.current_number(settings.home_path)
             return settings is not current.settings or newest != current.archive.generation.number
         except GenerationError as error:
-            raise error.as_kind(ArchiveError) from None
+            raise ArchiveError(str(error), code=error.code, **error.values) from None
 
     def _retire(self) -> None:
         """Retires the open generation. The caller holds the lock."""

@@ -63,9 +63,8 @@ def day_range(text: str) -> tuple[date, date]:
         day = date.fromisoformat(text)
         return day, day + timedelta(1)
     except (ValueError, OverflowError):
-        raise WhenError(
-            f'"{text}" is not a date; write 2024, 2024-03 or 2024-03-15', code="date_wrong", text=text
-        ) from None
+        message = f'"{text}" is not a date; write 2024, 2024-03 or 2024-03-15'
+        raise WhenError(message, code="date_wrong", text=text) from None
 
 
 def seconds(day: date | None, zone: ZoneInfo) -> int | None:

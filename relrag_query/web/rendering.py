@@ -217,7 +217,7 @@ def templates(words: Wording, *, reveals: bool = False) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {"url": url, "page_url": page_url, "static": static, "link": link}
-    environment.globals |= {"wording": words, "say": words.say, "english": words.code == languages.DEFAULT}
+    environment.globals |= {"wording": words, "say": words.say, "in_default": words.code == languages.DEFAULT}
     environment.filters |= {
         "when": words.day,
         "number": words.number,
