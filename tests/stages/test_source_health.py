@@ -4,11 +4,13 @@ import json
 from datetime import date, timedelta
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.stages import source_health
 from relrag_pipelines.stages.source_health import Verdict
+from relrag_pipelines.stores import lake
 from tests import archive
 from tests.cases import cases
 
@@ -54,6 +56,23 @@ def test_a_source_is_silent_longer_than_its_longest_interval(
     tmp_path: Path, interval: int, last: str, silent: bool
 ) -> None:
     assert verdicts(tmp_path, every(interval, last))["silence"].passed is not silent
+
+
+def test_days_are_read_of_the_last_two_years_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, months = lake.read, set[str]()
+
+    def read_and_note(home: Path, table: str, source: str, month: str, columns: list[str]) -> pa.Table:
+        months.add(month)
+        return read(home, table, source, month, columns)
+
+    config = archive.make(tmp_path)
+    (tmp_path / "notes.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in every(60, "2024-12-30", 20)))
+    workspace = archive.workspace(config)
+    source = workspace.settings.source("notes")
+    ingest(workspace, source)
+    monkeypatch.setattr(lake, "read", read_and_note)
+    assert dict(source_health.silence(workspace, source).figures) == {"silent_days": 21, "longest_interval_days": 60}
+    assert (min(months), max(months)) == ("2023-01", "2024-12")
 
 
 def test_an_empty_month_is_unusual_where_nearly_all_are_full(tmp_path: Path) -> None:
