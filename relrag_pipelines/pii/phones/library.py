@@ -154,10 +154,12 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
     if digits < MIN_DIGITS:
         return
     number = _HYPHENATED.fullmatch(window, 0 if window[:1].isdigit() else 1, end)
+    if number and any(map(_forbids_number, window[: number.start()] + window[end : end + 1])):
+        return  # part of a word, such as an id
     valid = _is_valid_anywhere(number[0], regions) if number else None
     if number is None or valid is None:
         yield from _by_library(window, end, digits, regions)
-    elif valid and not any(map(_forbids_number, window[: number.start()] + window[end : end + 1])):
+    elif valid:
         yield number.span()
 
 
