@@ -151,7 +151,7 @@ def _prepare(
     connection.execute(sql.LOST_APART)
     if replaced is not None and count(connection, sql.TANGLED):
         raise SharedRecordsError
-    for statement in (sql.IDENTIFIERS, sql.PERSON_ASSETS, sql.PEOPLE, sql.CHUNKS):
+    for statement in (sql.IDENTIFIERS, sql.PERSON_ASSETS, sql.PEOPLE, sql.CHUNKS, "DROP TABLE people"):
         connection.execute(statement)
     for table, file in whole.items() - {(name, whole.get(name)) for name in PEOPLE}:
         connection.execute(f"INSERT INTO {table} BY NAME FROM read_parquet({quote(file)})")
@@ -188,6 +188,7 @@ def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> 
         connection.execute(f"DETACH DATABASE IF EXISTS {other}")
     failpoint("catalog.commit", path)
     connection.execute("CHECKPOINT")
+    connection.close()  # the vectors, which are still being made, need the memory
     return counts
 
 
@@ -207,7 +208,9 @@ def _remaining_statements(on_top: bool) -> list[str]:
     base_refs = [sql.KEPT_REFS] if on_top else []
     related = [links.SHARED_KEYS, links.RELATED, *([links.ONLY_DIFFERENT] if on_top else [])]
     records = [] if on_top else [sql.RECORDS, sql.FAILURES]
-    return [*records, sql.REFS, *base_refs, sql.CLAIMS, *related, sql.EDGES, sql.PENDING, *indexes]
+    claims = [sql.REFS, *base_refs, sql.CLAIMS, "DROP TABLE refs"]
+    edges = [sql.EDGES, sql.PENDING, "DROP TABLE claims; DROP TABLE related"]  # the indexes need the memory
+    return [*records, *claims, *related, *edges, *indexes]
 
 
 def _indexes(table: str) -> list[str]:
