@@ -1,6 +1,7 @@
 """Phone numbers."""
 
 import random
+from collections.abc import Iterator
 
 import phonenumbers
 import pytest
@@ -147,6 +148,43 @@ def test_what_is_found_in_a_region_is_never_passed_over(region: str) -> None:
             hits += 1
             assert list(library.find(written, len(written))), (written, region)
     assert hits > 25
+
+
+@pytest.mark.parametrize("region", list(library.REGIONS))
+def test_what_stands_beside_a_number_decides_as_in_the_library(region: str) -> None:
+    """Every number that the library finds beside a letter, a sign or a currency is found here too."""
+    chance, hits = random.Random(f"beside {region}"), 0
+    code = PhoneMetadata.metadata_for_region(region).country_code
+    example = str(phonenumbers.example_number(region).national_number)
+    for _ in range(1500):
+        digits = [*chance.choice([f"0{example}", example, f"00{code}{example}", f"{code}{example}"])]
+        digits[-2:] = chance.choices("0123456789", k=2)
+        for _ in range(chance.randint(0, 2)):
+            digits.insert(chance.randint(1, len(digits) - 1), "-")
+        before, after = (chance.choice(["", "", " ", "a", "é", "ש", "$", "%", "#"]) for _ in range(2))
+        number = "".join(digits)
+        if "--" in number:
+            continue
+        window = before + number + after
+        if any(library.count(match.raw_string) >= 7 for match in phonenumbers.PhoneNumberMatcher(window, region)):
+            hits += 1
+            assert list(library.find(window, len(before) + len(number))), (window, region)
+    assert hits > 100
+
+
+def test_a_number_within_a_word_does_not_go_to_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`m000-04172` begins like a call abroad, which the plan of a country leaves to the library."""
+    asked: list[str] = []
+
+    def ask(window: str, *_: object) -> Iterator[tuple[int, int]]:
+        asked.append(window)
+        return iter(())
+
+    monkeypatch.setattr(library, "_by_library", ask)
+    assert not phones.find("m000-04172") and not phones.find("000-04172b")
+    assert asked == []
+    assert not phones.find("(000-04172)")
+    assert len(asked) == 1
 
 
 def test_a_long_chain_is_looked_at_through_windows() -> None:
