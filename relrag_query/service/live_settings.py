@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
@@ -38,6 +39,13 @@ class LiveSettings:
                     self._settings = _load(self._config, self._settings)
                     self._loaded_state = self._latest_state = self._files()
             return self._settings
+
+    @property
+    def valid(self) -> Settings:
+        """The current settings; while they are invalid those that were valid last."""
+        with suppress(ArchiveError):
+            return self()
+        return self._settings
 
     def reload(self) -> None:
         """Reads a changed file at the next call, although it has changed just now: a server has written it whole."""

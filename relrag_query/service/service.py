@@ -52,8 +52,7 @@ class Service:
 
         With `clients`, only their records exist, and operations on the whole archive are not served.
         """
-        self.name, self.config, self.clients = settings.archive, config, tuple(clients)
-        self.zone = ZoneInfo(settings.timezone)
+        self.config, self.clients = config, tuple(clients)
         self._settings = LiveSettings(settings, config)
         self.graphs = GraphIndexes(self._settings, graphrag_index, served=not clients)
         self._graph = GraphReplyCache()
@@ -89,6 +88,16 @@ class Service:
     def settings(self) -> Settings:
         """The current settings; raises ArchiveError if relrag.toml has become invalid."""
         return self._settings()
+
+    @property
+    def name(self) -> str:
+        """Name of the archive; while relrag.toml is invalid the one that it had before."""
+        return self._settings.valid.archive
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The owner's time zone; raises ArchiveError if relrag.toml has become invalid."""
+        return ZoneInfo(self.settings.timezone)
 
     def reload_settings(self) -> None:
         """Uses relrag.toml as it is now, after a change by this service."""

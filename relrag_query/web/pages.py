@@ -95,7 +95,7 @@ def routes(service: Service, limiter: RequestLimiter, *, for_owner: bool = False
     if for_owner:
         page_routes += owner_pages.operation_routes(service, limiter)
     if reveals:
-        reveal_endpoint = reveal_page.endpoint(service.settings, limiter, pages.templates)
+        reveal_endpoint = reveal_page.endpoint(service, limiter, pages.templates)
         page_routes.append(Route("/reveal", pages.guard(reveal_endpoint), methods=["POST"]))
     return page_routes, pages.guard(pages.nothing)
 

@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, Response
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.vault import VaultError
 from relrag_query.http.concurrency import RequestLimiter
+from relrag_query.service import Service
 from relrag_query.service import reveal as service_reveal
 
 WHO = "the owner"
@@ -34,7 +35,7 @@ class RevealRequest(BaseModel, extra="forbid"):
 
 
 def endpoint(
-    settings: Settings, limiter: RequestLimiter, templates: Callable[[Request], Environment]
+    service: Service, limiter: RequestLimiter, templates: Callable[[Request], Environment]
 ) -> Callable[[Request], Awaitable[Response]]:
     """The endpoint that renders the original as a part of a page; 422 without a reason, 404 for an unknown id."""
 
@@ -45,7 +46,7 @@ def endpoint(
         except ValidationError:
             return HTMLResponse(part.render(lines=[], message="record.say_why"), 422)
         try:
-            lines = await limiter.run(_original_lines, settings, reveal_request)
+            lines = await limiter.run(_original_lines, service.settings, reveal_request)
         except VaultError:
             return HTMLResponse(part.render(lines=[], message="record.no_original"), 404)
         return HTMLResponse(part.render(lines=lines, message=""))

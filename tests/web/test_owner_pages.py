@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -118,6 +119,29 @@ def test_a_new_archive_asks_once_and_shows_the_first_steps(tmp_path: Path) -> No
         assert 'data-operation="allow_writes"' not in page
         assert 'href="/archive/add"' in page
         assert "There are no sources yet" in browser.get("/archive").text
+
+
+def test_pages_show_times_in_a_zone_that_was_saved_just_now(tmp_path: Path) -> None:
+    config = archive.make(tmp_path, "web_writes_enabled = true")
+    archive.first_sync(config)
+    with client(config) as browser:
+        browser.headers |= COOKIE
+        paths = ["/record?ref=jsonl:notes:n1", "/search?q=plumber+quoted", "/ask?q=What+did+the+plumber+quote%3F"]
+        for path in paths:  # 08:00 UTC
+            assert "15 February 2024, 09:00" in browser.get(path).text, path
+        body = {"values": {"timezone": "Asia/Kolkata", "owner": "Ota"}}
+        assert browser.post("/owner/change_settings", json=body).status_code == 200
+        for path in paths:
+            assert "15 February 2024, 13:30" in browser.get(path).text, path
+        assert "(Asia/Kolkata)" in browser.get("/archive").text
+        form = browser.get("/archive/settings").text
+        assert 'value="Asia/Kolkata"' in form
+        assert "Take that of this browser: {zone}" in form  # its script fills in the zone
+        config.write_text(config.read_text().replace('archive = "test"', 'archive = "renamed"'))
+        until = time.monotonic() + 10
+        while "renamed" not in (page := browser.get("/search").text) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert "renamed" in page
 
 
 def test_an_operation_takes_its_fields_alone(browser: TestClient) -> None:

@@ -57,6 +57,19 @@ document.addEventListener('submit', async (event) => {
   }
 })
 
+const zone = document.querySelector('[data-zone]')
+
+/** Offers the time zone of this browser beside another one. */
+function offerZone() {
+  const field = document.getElementById('timezone')
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone
+  zone.textContent = zone.textContent.replace('{zone}', () => here)
+  zone.hidden = field.disabled || !here || field.value === here
+  zone.addEventListener('click', () => { field.value = here; zone.hidden = true })
+}
+
+if (zone) offerZone()
+
 const section = document.querySelector('[data-poll]')
 let timer = null
 
