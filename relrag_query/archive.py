@@ -428,10 +428,22 @@ class Archive:
         quoted = tokens(quote)
         return max(others, key=lambda chunk: len(quoted & tokens(chunk.text)), default=None)
 
+    def cited_record(self, chunk: Chunk, quote: str) -> str:
+        """The record that a quote of a passage is from: of a chat window the message with most of its words."""
+        quoted = tokens(quote)
+        messages = filter(None, map(self.record, chunk.members))
+        cited = max(messages, key=lambda record: len(quoted & tokens(record.text)), default=None)
+        return cited.asset_id if cited else chunk.asset_id
+
     def thread(self, thread_id: str, limit: int = 100, offset: int = 0) -> list[Member]:
         """The records of a thread, newest first."""
         with self._reading() as connection:
             return neighbors.thread_members(connection, thread_id, limit, offset, later=self._later_links(connection))
+
+    def thread_rank(self, thread_id: str, asset_ref: str) -> int | None:
+        """How many records of a thread are newer than one of them; None for a record that is not in it."""
+        with self._reading() as connection:
+            return neighbors.thread_rank(connection, thread_id, asset_ref, later=self._later_links(connection))
 
     def neighbors(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
@@ -14,7 +15,7 @@ from relrag_pipelines.stores import lake, lock, progress_file
 from relrag_pipelines.stores.progress_file import Step
 from relrag_pipelines.workspace import Workspace
 from relrag_query import jobs
-from relrag_query.display.amounts import number
+from relrag_query.archive import ArchiveError
 from relrag_query.forgetting import ForgetRequest, preview_of, rule_of
 from relrag_query.jobs import Job
 from relrag_query.jobs.job import output
@@ -22,8 +23,11 @@ from relrag_query.owner import sources
 from relrag_query.owner.switch import changing, require_writes
 from relrag_query.service import Service
 from relrag_query.service.archive_status import load_failures
+from relrag_query.service.record_replies import BriefReply
 
 _MAX_LINES = 12
+_MAX_SHOWN = 20
+"""records that a preview of forgetting shows"""
 _ACCEPT = "--accept-deletions"
 
 
@@ -40,6 +44,7 @@ class ForgetPreviewReply(BaseModel):
     records: int
     months: list[str] = Field(description="a line a source: its name, how many records, and when")
     quoting: int = Field(description="mails that stay although they quote a record that goes")
+    shown: list[BriefReply] = Field(description="the first of the records that are named, as they are published")
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,17 @@ def preview_forget(service: Service, refs: Sequence[str] = (), source: str = "")
         if months
     ]
     records = sum(selection.count(name) for name in selection.months)
-    return ForgetPreviewReply(records=records, months=lines, quoting=len(preview.quoting))
+    named = sorted(selection.ids - selection.parts)[:_MAX_SHOWN]
+    return ForgetPreviewReply(
+        records=records, months=lines, quoting=len(preview.quoting), shown=_published(service, named)
+    )
+
+
+def _published(service: Service, refs: Sequence[str]) -> list[BriefReply]:
+    """What the records are; nothing while nothing is published."""
+    with suppress(ArchiveError):
+        return service.briefs(refs)
+    return []
 
 
 def forget(service: Service, refs: Sequence[str] = (), source: str = "") -> JobReply:
@@ -137,7 +152,7 @@ def forget(service: Service, refs: Sequence[str] = (), source: str = "") -> JobR
         sources.remove(service, source)
     chosen = ["--source", source] if source else ["--", *refs]
     # no ids: the journal and the job would still hold what is forgotten
-    about = source or number(len(refs), "record")
+    about = source or str(len(refs))
     return _reply(jobs.start(home, config, "forget", ["forget", "--yes", *chosen], about))
 
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, Field
 
 from relrag_pipelines.records import Chunk, Record
-from relrag_pipelines.stores.neighbors import Member, Neighbor
+from relrag_pipelines.stores.neighbors import Neighbor
 from relrag_query.retrieval.record_reader import Brief, IndexEntry
 from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.person_replies import PersonReply
@@ -177,9 +177,9 @@ def passage_reply(chunk: Chunk, zone: ZoneInfo, entry: IndexEntry | None) -> Pas
     )
 
 
-def brief_reply(member: Member, briefs: dict[str, Brief], zone: ZoneInfo) -> BriefReply:
+def brief_reply(ref: str, briefs: dict[str, Brief], zone: ZoneInfo) -> BriefReply:
     """A row of a list of records."""
-    return BriefReply(ref=member.asset_ref, **_brief(briefs.get(member.asset_ref), zone))
+    return BriefReply(ref=ref, **_brief(briefs.get(ref), zone))
 
 
 def neighbor_reply(neighbor: Neighbor, briefs: dict[str, Brief], zone: ZoneInfo) -> NeighborReply:

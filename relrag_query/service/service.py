@@ -220,6 +220,18 @@ class Service:
                 thread_id=thread_id, generation=number, members=members[:size], next_cursor=next_cursor
             )
 
+    def cursor_around(self, thread_id: str, ref: str, limit: int) -> str:
+        """The cursor of the page of a thread that has a record in its middle; empty if the thread does not hold it."""
+        with self.reading() as archive:
+            rank = archive.thread_rank(thread_id.removeprefix("thread:"), ref)
+            return "" if rank is None else cursor(archive.generation.number, max(0, rank - limit // 2))
+
+    def briefs(self, refs: Sequence[str]) -> list[record_replies.BriefReply]:
+        """What a list says of each of these records; only `ref` for what is not published."""
+        with self.reading() as archive:
+            briefs = archive.briefs(refs)
+            return [record_replies.brief_reply(ref, briefs, self.zone) for ref in refs]
+
     def neighbors(
         self,
         ref: str,
@@ -347,7 +359,7 @@ class Service:
     def _members(self, archive: Archive, thread_id: str, limit: int, offset: int) -> list[record_replies.BriefReply]:
         members = archive.thread(thread_id, limit, offset)
         briefs = archive.briefs([member.asset_ref for member in members])
-        return [record_replies.brief_reply(member, briefs, self.zone) for member in members]
+        return [record_replies.brief_reply(member.asset_ref, briefs, self.zone) for member in members]
 
     def _related(
         self,

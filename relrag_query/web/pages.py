@@ -29,6 +29,7 @@ from relrag_query.owner import visits
 from relrag_query.retrieval import attachment_filter, record_list
 from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, original_file, record_replies, replies
+from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.web import (
     archive_page,
     graph_cards,
@@ -215,13 +216,15 @@ class Pages:
         )
 
     async def thread(self, request: Request) -> Response:
-        """A thread, newest first."""
+        """A page of a thread, newest first; with `at`, the page that holds that record, marked."""
         parameters = request.query_params
-        thread = await self._limiter.run(
-            self._service.thread, parameters.get("id", ""), _PAGE_SIZE, parameters.get("cursor")
-        )
+        thread_id, at, after = (parameters.get(name, "") for name in ("id", "at", "cursor"))
+        if at and not after:
+            after = await self._limiter.run(self._service.cursor_around, thread_id, at, _PAGE_SIZE)
+        thread = await self._limiter.run(self._service.thread, thread_id, _PAGE_SIZE, after)
+        newer = _cursor_before(after, thread.generation)
         attached = self._for_owner and any(record_type(member.rag_source_type).part_of for member in thread.members)
-        return self.render(request, "thread.html", thread=thread, attached=attached)
+        return self.render(request, "thread.html", thread=thread, attached=attached, at=at, newer=newer)
 
     async def source(self, request: Request) -> Response:
         """The passage of a citation with its quote marked; with `part`, without the frame of the page."""
@@ -319,7 +322,13 @@ class Pages:
             passage = record_replies.passage_reply(chunk, self._service.zone, None)
             pictured = record is not None and chunk.page_number is not None and originals.has_pages(record)
             redacted = archive.settings.pii_redaction_enabled
-            return {"passage": passage, "pictured": pictured, "redacted": redacted, "in_record": record is not None}
+            return {
+                "passage": passage,
+                "pictured": pictured,
+                "redacted": redacted,
+                "in_record": record is not None,
+                "cited": archive.cited_record(chunk, quote),
+            }
 
     def _picture(self, ref: str, page: int, quote: str) -> PagePicture:
         return originals.picture(*self._settings_and_record(ref), page, quote)
@@ -371,6 +380,12 @@ def _question(request: Request) -> tuple[str, Filters]:
         parameters.get("added") or None,
     )
     return parameters.get("q", "").strip()[:_MAX_QUESTION_CHARACTERS], filters
+
+
+def _cursor_before(after: str, generation: int) -> str:
+    """The cursor of the page before that of a cursor; empty for the first page."""
+    offset = offset_of(after, generation)
+    return cursor(generation, max(0, offset - _PAGE_SIZE)) if offset else ""
 
 
 def _earlier_questions(request: Request) -> list[str]:

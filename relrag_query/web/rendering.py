@@ -66,6 +66,11 @@ def page_url(ref: str, quote: str = "", page: int | None = None, asset_id: str =
     return "" if ref.startswith("audio:") else url("/record", ref=ref)
 
 
+def thread_url(thread_id: str, at: str) -> str:
+    """URL of the page of a thread that holds a record, scrolled to it."""
+    return f"{url('/thread', id=thread_id, at=at)}#at"
+
+
 def static(name: str) -> str:
     """URL of a static file, with a hash of its content."""
     return f"/static/{name}?{_version(name)}"
@@ -216,7 +221,7 @@ def templates(words: Wording, *, reveals: bool = False) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"url": url, "page_url": page_url, "static": static, "link": link}
+    environment.globals |= {"url": url, "page_url": page_url, "thread_url": thread_url, "static": static, "link": link}
     environment.globals |= {"wording": words, "say": words.say, "in_default": words.code == languages.DEFAULT}
     environment.filters |= {
         "when": words.day,

@@ -72,6 +72,12 @@ def test_one_failure_or_all_of_a_source_are_read_again(service: Service, started
 def test_a_forget_is_previewed_and_a_source_leaves_the_file_too(service: Service, started: list[Any]) -> None:
     preview = work.preview_forget(service, ["jsonl:notes:n1"])
     assert (preview.records, preview.months) == (1, ["notes: 1 of 2, 2024-02"])
+    (shown,) = preview.shown
+    assert (shown.time, shown.sender, shown.preview) == (
+        "2024-02-15T09:00:00+01:00",
+        "Ota",
+        "The plumber quoted 7,980 for the boiler.",
+    )
     work.forget(service, ["jsonl:notes:n1"])
     assert work.preview_forget(service, source="chat").months == ["chat: 5 of 5, 2023-12 to 2024-02"]
     work.forget(service, source="chat")

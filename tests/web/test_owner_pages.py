@@ -144,6 +144,14 @@ def test_pages_show_times_in_a_zone_that_was_saved_just_now(tmp_path: Path) -> N
         assert "renamed" in page
 
 
+def test_what_would_be_forgotten_is_shown_by_its_text_and_date(browser: TestClient) -> None:
+    page = browser.get("/forget?ref=jsonl:notes:n1").text
+    assert "The plumber quoted 7,980 for the boiler." in page
+    assert "15 February 2024, 09:00" in page
+    assert "at once" not in page
+    assert "Until then answers may still show what goes." in page
+
+
 def test_an_operation_takes_its_fields_alone(browser: TestClient) -> None:
     for body in ("[]", "null", '{"name": "notes"}', '{"name": "notes", "paused": "true"}', '{"x": 1}'):
         answer = browser.post("/owner/pause_source", content=body, headers={"content-type": "application/json"})

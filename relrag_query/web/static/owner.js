@@ -3,6 +3,7 @@
 const words = JSON.parse(document.body.dataset.words)
 const PIECE = 2 ** 20
 const POLL_MS = 600
+const WORK_MS = 400
 
 /** Sends an operation; the reply, or an Error that says what went wrong. */
 async function operate(name, values) {
@@ -35,8 +36,14 @@ function fields(form, button) {
 
 function tell(form, message) {
   const line = form.querySelector('[role=alert]')
+  line.className = 'notice'
   line.textContent = message[0].toUpperCase() + message.slice(1)
   line.hidden = false
+}
+
+/** After a moment in which most operations end, the form says that its operation is at work. */
+function atWork(form) {
+  return setTimeout(() => { tell(form, words.working); form.querySelector('[role=alert]').className = 'faint' }, WORK_MS)
 }
 
 document.addEventListener('submit', async (event) => {
@@ -46,6 +53,7 @@ document.addEventListener('submit', async (event) => {
   const buttons = form.querySelectorAll('button')
   const values = fields(form, event.submitter)
   buttons.forEach((button) => { button.disabled = true })
+  const waiting = atWork(form)
   try {
     await operate(form.dataset.operation, values)
     if ('stay' in form.dataset) await poll()
@@ -54,6 +62,8 @@ document.addEventListener('submit', async (event) => {
   } catch (error) {
     tell(form, error.message)
     buttons.forEach((button) => { button.disabled = false })
+  } finally {
+    clearTimeout(waiting)
   }
 })
 
