@@ -143,4 +143,4 @@ class FinishUploadRequest(UploadRequest):
     """Check an upload, and store it in `incoming/`."""
 
     name: Annotated[str, Field(min_length=1, max_length=1000)]
-    total: Annotated[int, Field(ge=1, description="bytes")]
+    total: Annotated[int, Field(ge=0, description="bytes")]

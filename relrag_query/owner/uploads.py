@@ -105,6 +105,8 @@ def finish(service: Service, upload: str, name: str, total: int) -> UploadReply:
     require_writes(service)
     settings, part = service.settings, _part(service.settings, upload)
     name = clean_name(name)
+    if not total:
+        raise UploadRefused("this file is empty", code="file_empty")
     if not part.exists() or part.stat().st_size != total:
         raise OutOfStep("not all of this file has come; send the rest", code="upload_incomplete")
     with _named(part, name) as file:

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.maintenance.backup import latest as latest_backup
 from relrag_pipelines.settings import OFF, Settings
 from relrag_pipelines.stores import generations
@@ -229,8 +230,9 @@ def _upload(service: Service, limiter: RequestLimiter) -> Endpoint:
 
 
 def _problem(request: Request, error: Exception) -> Response:
-    """The response for an error, which a script of the page shows."""
-    return problem(*describe_on_page(request, error))
+    """The response for an error, which a script of the page shows; `code` tells it what it may wait for."""
+    status, message = describe_on_page(request, error)
+    return problem(status, message, code=error.code if isinstance(error, RelragError) else "")
 
 
 async def _body(request: Request, media_type: str, most: int) -> bytes:

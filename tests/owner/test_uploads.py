@@ -80,6 +80,7 @@ def test_a_name_that_is_a_path_or_no_text_is_refused(service: Service, name: str
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
+        ("empty.md", b"", "this file is empty"),
         ("virus.exe", b"MZ", "reads no files with the suffix .exe"),
         ("none", TEXT, "suffix none"),
         ("photo.jpg", TEXT, "not what its name says"),

@@ -152,6 +152,12 @@ def test_what_would_be_forgotten_is_shown_by_its_text_and_date(browser: TestClie
     assert "Until then answers may still show what goes." in page
 
 
+def test_an_empty_file_is_called_empty(browser: TestClient) -> None:
+    body = {"upload": ID, "name": "empty.md", "total": 0}
+    answer = browser.post("/owner/upload_finish", json=body, headers={"accept-language": "de"})
+    assert (answer.status_code, answer.json()["detail"]) == (400, "Diese Datei ist leer.")
+
+
 def test_an_operation_takes_its_fields_alone(browser: TestClient) -> None:
     for body in ("[]", "null", '{"name": "notes"}', '{"name": "notes", "paused": "true"}', '{"x": 1}'):
         answer = browser.post("/owner/pause_source", content=body, headers={"content-type": "application/json"})
@@ -169,11 +175,12 @@ def test_an_operation_takes_its_fields_alone(browser: TestClient) -> None:
 
 def test_while_another_writes_a_change_says_so(browser: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
-        raise lock.LockedByOther("relrag sync (process 7) is writing to this archive")
+        raise lock.LockedByOther("writing", code="locked", holder="relrag sync (process 7)")
 
     monkeypatch.setattr(lock, "writing", refuse)
     answer = browser.post("/owner/pause_source", json={"name": "notes", "paused": True})
     assert (answer.status_code, "relrag sync (process 7)" in answer.json()["detail"]) == (409, True)
+    assert answer.json()["code"] == "locked"  # its script waits for the end of the other
 
 
 def test_hostile_names_of_folders_and_files_are_inert(browser: TestClient, config: Path) -> None:

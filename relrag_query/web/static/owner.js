@@ -4,6 +4,7 @@ const words = JSON.parse(document.body.dataset.words)
 const PIECE = 2 ** 20
 const POLL_MS = 600
 const WORK_MS = 400
+const WRITER_MS = 2000
 
 /** Sends an operation; the reply, or an Error that says what went wrong. */
 async function operate(name, values) {
@@ -18,7 +19,7 @@ async function operate(name, values) {
 async function answer(response) {
   if (response.status === 401) throw new Error(words.logged_out)
   const reply = await response.json().catch(() => ({}))
-  if (!response.ok) throw new Error(reply.detail ?? words.failed)
+  if (!response.ok) throw Object.assign(new Error(reply.detail ?? words.failed), { code: reply.code })
   return reply
 }
 
@@ -115,13 +116,18 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
     button.disabled = true
     let stored = 0
     for (const file of form.querySelector('input[type=file]').files) {
+      const name = isolated(file.name)
       const line = list.appendChild(document.createElement('li'))
       try {
-        await upload(file, (share) => { line.textContent = `${file.name}: ${Math.floor(100 * share)}%` })
-        line.textContent = words.stored.replace('{name}', () => file.name)
+        await upload(
+          file,
+          (share) => { line.textContent = `${name}: ${Math.floor(100 * share)}%` },
+          () => { line.textContent = words.upload_waits.replace('{name}', () => name) },
+        )
+        line.textContent = words.stored.replace('{name}', () => name)
         stored += 1
       } catch (error) {
-        line.textContent = `${file.name}: ${error.message}`
+        line.textContent = `${name}: ${error.message}`
         line.className = 'notice'
       }
     }
@@ -140,7 +146,7 @@ function lookLink() {
 }
 
 /** Sends a file in pieces; what is stored of it stays, so that a cut connection costs one piece. */
-async function upload(file, show) {
+async function upload(file, show, wait) {
   const id = await identity(file)
   let { stored } = await operate('upload_state', { upload: id })
   if (stored > file.size) ({ stored } = await operate('upload_discard', { upload: id }))
@@ -157,7 +163,26 @@ async function upload(file, show) {
     }
   }
   show(1)
-  return operate('upload_finish', { upload: id, name: file.name, total: file.size })
+  return finish({ upload: id, name: file.name, total: file.size }, wait)
+}
+
+/** Stores a file that has come; while something else writes to the archive it waits, with all its bytes. */
+async function finish(file, wait) {
+  for (;;) {
+    try {
+      return await operate('upload_finish', file)
+    } catch (error) {
+      if (error.code !== 'locked') throw error
+      wait()
+      await new Promise((resolve) => { setTimeout(resolve, WRITER_MS) })
+    }
+  }
+}
+
+/** A name whose writing direction changes nothing around it, with characters that nobody sees by their numbers. */
+function isolated(name) {
+  const visible = name.replace(/[\p{Cc}\p{Cf}]/gu, (sign) => `<U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}>`)
+  return `\u2068${visible}\u2069`
 }
 
 async function send(id, offset, piece) {
