@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,12 @@ class PeopleError(RelragError):
     """A name means nobody, or several people; the message lists them."""
 
     stored = "a name does not tell who is meant"
+
+
+class SeveralPeople(PeopleError):
+    """A name may mean several people."""
+
+    person_ids: Sequence[int] = ()
 
 
 class WrongType(PeopleError):

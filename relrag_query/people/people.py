@@ -22,7 +22,7 @@ from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.forms import may_call
 from relrag_pipelines.workers import cancellation
-from relrag_query.people.indexed_person import IndexedPerson, PeopleError, is_number
+from relrag_query.people.indexed_person import IndexedPerson, PeopleError, SeveralPeople, is_number
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.relations import FAMILY, is_of_type
 from relrag_query.understanding.people_question import Relation
@@ -132,8 +132,19 @@ class People:
                 f"; if they are one, `relrag people merge {' '.join(map(str, ids))}`" if self.share_name(ids) else ""
             )
             message = f'"{typed}" may be any of {len(persons)}; name one by number: {choices}{merge}'
-            raise PeopleError(message, code="several", name=typed, choices=choices)
+            error = SeveralPeople(message, code="several", name=typed, choices=choices)
+            error.person_ids = ids
+            raise error
         return persons[0]
+
+    def newest_records(self, person_ids: Collection[int]) -> dict[int, int]:
+        """When the newest record of each of these people is from, in seconds; left out without dated records."""
+        rows = self._connection.execute(
+            "SELECT person_id, max(ts) FROM person_assets JOIN records ON asset_id = asset_ref "
+            "WHERE list_contains($ids, person_id) AND ts IS NOT NULL GROUP BY person_id",
+            {"ids": [*person_ids]},
+        ).fetchall()
+        return dict(rows)
 
     def _sources(self, person_ids: Collection[int]) -> dict[int, str]:
         """Where each person appears, in words that tell apart those of one name: `, in slack and mail`."""

@@ -126,6 +126,12 @@ class PersonBrief(BaseModel):
     records: int
 
 
+class PersonChoice(PersonBrief):
+    """One of several people whom a name may mean."""
+
+    latest: str | None = Field(description="when the newest record of that person is from")
+
+
 class PeopleReply(BaseModel):
     """The people of an archive, those of most records first."""
 

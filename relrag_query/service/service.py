@@ -31,8 +31,16 @@ from relrag_query.service.graph_index_cache import GraphIndexes, ReportsReply
 from relrag_query.service.graph_replies import GraphLimits, GraphReply, GraphReplyCache
 from relrag_query.service.live_settings import LiveSettings
 from relrag_query.service.open_generation import OpenGeneration
-from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply, person_briefs, person_reply
+from relrag_query.service.person_replies import (
+    ExploreReply,
+    PeopleReply,
+    PersonChoice,
+    PersonReply,
+    person_briefs,
+    person_reply,
+)
 from relrag_query.service.record_replies import ShowReply
+from relrag_query.service.replies import local_time
 from relrag_query.service.search_overview import Order
 
 _WARM_UP_QUESTION = "Who wrote to +420 777 123 456 about the schedule in March 2024?"
@@ -294,6 +302,17 @@ class Service:
                 briefs = person_briefs(people.every().values(), archive.records_of_people())
             next_cursor = cursor(number, offset + size) if len(briefs) > offset + size else None
             return PeopleReply(generation=number, people=briefs[offset : offset + size], next_cursor=next_cursor)
+
+    def people_to_choose(self, person_ids: Sequence[int]) -> list[PersonChoice]:
+        """These people, those with most records first, with what tells them apart."""
+        with self.reading() as archive:
+            with archive.people() as people:
+                briefs = person_briefs(people.by_id(person_ids).values(), archive.records_of_people())
+                newest = people.newest_records(person_ids)
+            return [
+                PersonChoice(**dict(brief), latest=local_time(newest.get(brief.person_id), self.zone))
+                for brief in briefs
+            ]
 
     def full_graph(self, limits: GraphLimits | None = None) -> GraphReply:
         """The graph of the archive with the position of each node, computed once per generation."""

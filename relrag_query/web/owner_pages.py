@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
@@ -37,8 +38,10 @@ from relrag_query.owner import (
     uploads,
     work,
 )
+from relrag_query.people.indexed_person import SeveralPeople
 from relrag_query.service import Service
-from relrag_query.web.page_errors import describe_on_page
+from relrag_query.web.page_errors import describe_on_page, described_choice, people_meant
+from relrag_query.web.wording import preferred_wording
 
 UPLOAD = "/owner/upload"
 """path that takes pieces of files"""
@@ -206,9 +209,9 @@ def _endpoint(operation: Operation, service: Service, limiter: RequestLimiter) -
             reply = await limiter.run(operation.call, service, parsed)
             return Response(operation.adapter.dump_json(reply), media_type=_JSON)
         except orjson.JSONDecodeError:
-            return _problem(request, NotJson("the body is not JSON"))
+            return _problem(service, request, NotJson("the body is not JSON"))
         except Exception as error:  # noqa: BLE001  reported without private text
-            return _problem(request, error)
+            return _problem(service, request, error)
 
     return endpoint
 
@@ -224,15 +227,31 @@ def _upload(service: Service, limiter: RequestLimiter) -> Endpoint:
             reply = await limiter.run(uploads.add_piece, service, upload, int(offset), piece)
             return Response(reply.model_dump_json(), media_type=_JSON)
         except Exception as error:  # noqa: BLE001  reported without private text
-            return _problem(request, error)
+            return _problem(service, request, error)
 
     return endpoint
 
 
-def _problem(request: Request, error: Exception) -> Response:
-    """The response for an error, which a script of the page shows; `code` tells it what it may wait for."""
+def _problem(service: Service, request: Request, error: Exception) -> Response:
+    """The response for an error, which a script shows; with its `code`, and the people whom a name may mean."""
     status, message = describe_on_page(request, error)
+    if isinstance(error, SeveralPeople):
+        return problem(HTTPStatus.CONFLICT, message, code=error.code, choices=_choices(service, request, error))
     return problem(status, message, code=error.code if isinstance(error, RelragError) else "")
+
+
+def _choices(service: Service, request: Request, error: SeveralPeople) -> list[dict[str, str]]:
+    """The people whom a name may mean, each with what tells them apart, and the name as it was typed."""
+    words = preferred_wording(request.headers.get("accept-language", ""))
+    return [
+        {
+            "name": choice.name,
+            "number": str(choice.person_id),
+            "about": described_choice(choice, words),
+            "typed": str(error.values["name"]),
+        }
+        for choice in people_meant(service, error)
+    ]
 
 
 async def _body(request: Request, media_type: str, most: int) -> bytes:

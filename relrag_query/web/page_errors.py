@@ -9,7 +9,10 @@ from starlette.requests import Request
 
 from relrag_pipelines.privacy import fault_report
 from relrag_query.http.problems import describe
-from relrag_query.web.wording import preferred_wording
+from relrag_query.people.indexed_person import SeveralPeople
+from relrag_query.service import Service
+from relrag_query.service.person_replies import PersonChoice
+from relrag_query.web.wording import Wording, preferred_wording
 
 _REMEDIES = {
     "access": ("link_outside", "not_a_file", "unreadable"),
@@ -47,10 +50,23 @@ REMEDY_OF = {fault: remedy for remedy, faults in _REMEDIES.items() for fault in 
 """fault word of a failure -> what helps against it, by its key in the table `remedy` of the pages"""
 
 
+def people_meant(service: Service, error: Exception) -> list[PersonChoice]:
+    """The people whom the name in an error may mean, to choose from."""
+    return service.people_to_choose(error.person_ids) if isinstance(error, SeveralPeople) else []
+
+
+def described_choice(choice: PersonChoice, words: Wording) -> str:
+    """What tells a person from others of the name: 12 records, the newest of 3 May 2024."""
+    records = str(words.say("base.records", choice.records))
+    return f"{records}, {words.day(choice.latest, clock=False)}" if choice.latest else records
+
+
 def describe_on_page(request: Request, error: Exception) -> tuple[int, str]:
     """The status of an error, and what a page says of it; in English where the pages have no text for it."""
     status, message = describe(error)
     words = preferred_wording(request.headers.get("accept-language", ""))
+    if isinstance(error, SeveralPeople):
+        return HTTPStatus.MULTIPLE_CHOICES, words.fill("people.several", **error.values)
     if isinstance(error, ValidationError):
         return HTTPStatus.UNPROCESSABLE_ENTITY, words.fill("error.wrong_field")
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:

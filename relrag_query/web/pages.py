@@ -26,6 +26,7 @@ from relrag_query.archive import ArchiveError
 from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.event_stream import event_stream
 from relrag_query.owner import visits
+from relrag_query.people.indexed_person import SeveralPeople
 from relrag_query.retrieval import attachment_filter, record_list
 from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, original_file, record_replies, replies
@@ -42,12 +43,13 @@ from relrag_query.web import (
 )
 from relrag_query.web.home_page import HomePage
 from relrag_query.web.originals import NoPicture
-from relrag_query.web.page_errors import describe_on_page
+from relrag_query.web.page_errors import describe_on_page, described_choice, people_meant
 from relrag_query.web.rendering import page_url, templates
 from relrag_query.web.wording import preferred_wording
 
 Reply = TypeVar("Reply")
-_USER_ERRORS = (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
+_NO_PROBLEM: dict[str, Any] = {"problem": "", "choices": []}
+_USER_ERRORS = (HTTPStatus.MULTIPLE_CHOICES, HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
 """statuses of errors that the user can correct in the form, such as an invalid date or an unknown person"""
 _MAX_QUESTION_CHARACTERS = LONGEST
 _NO_PASSAGE = "the archive has no such passage; it was deleted, or made anew since: ask again"
@@ -128,7 +130,8 @@ class Pages:
                 return await endpoint(request)
             except Exception as error:  # noqa: BLE001  reported without private text
                 status, message = describe_on_page(request, error)
-                return self.render(request, "problem.html", status=status, message=message)
+                choices = await self._limiter.run(self._choices_of_people, request, error, "name")
+                return self.render(request, "problem.html", status=status, message=message, choices=choices)
 
         return answer
 
@@ -139,10 +142,10 @@ class Pages:
             return self.render(request, "start.html", **await self._limiter.run(self._start_context))
         follows = _earlier_questions(request)
         call = functools.partial(self._service.ask, question, filters, follows=follows)
-        answer, problem, status = await self._answer(request, call) if question else (None, "", 200)
+        answer, problem, status = await self._answer(request, call) if question else (None, _NO_PROBLEM, 200)
         citations = _citation_context(answer, follows) if answer else {}
         home = await self._home() if self._for_owner and not question else {}
-        more = {"problem": problem, "home": home, **citations, **self._choices(filters)}
+        more = {**problem, "home": home, **citations, **self._choices(filters)}
         if answer:
             await self._note(question, answer)
         return self.render(request, "ask.html", status, question=question, answer=answer, **more)
@@ -164,7 +167,13 @@ class Pages:
         follows = _earlier_questions(request)
 
         def ask(on_text: Callable[[str], None]) -> Any:
-            answer = self._service.ask(question, filters, None, on_text, follows)
+            try:
+                answer = self._service.ask(question, filters, None, on_text, follows)
+            except SeveralPeople as error:
+                people = self._choices_of_people(request, error, "person")
+                return self._html(
+                    request, "choose_person.html", problem=describe_on_page(request, error)[1], choices=people
+                )
             if self._for_owner:
                 visits.note_question(self._service, question, answer.generation)
             return self._html(
@@ -179,19 +188,39 @@ class Pages:
         after, order = request.query_params.get("cursor"), search_page.order_of(request.query_params.get("order", ""))
         call = functools.partial(self._service.search, query, filters, _PAGE_SIZE, after, order, overview=True)
         is_blank = not query and record_list.are_empty(filters)
-        results, problem, status = (None, "", 200) if is_blank else await self._answer(request, call)
-        more = search_page.template_context(query, filters, order, results) | self._choices(filters)
-        return self.render(request, "search.html", status, question=query, results=results, problem=problem, **more)
+        results, problem, status = (None, _NO_PROBLEM, 200) if is_blank else await self._answer(request, call)
+        more = search_page.template_context(query, filters, order, results) | self._choices(filters) | problem
+        return self.render(request, "search.html", status, question=query, results=results, **more)
 
-    async def _answer(self, request: Request, call: Callable[[], Reply]) -> tuple[Reply | None, str, int]:
+    async def _answer(self, request: Request, call: Callable[[], Reply]) -> tuple[Reply | None, dict[str, Any], int]:
         """(reply, problem, status). A user error becomes a problem that the form shows; other errors are raised."""
         try:
-            return await self._limiter.run(call), "", 200
+            return await self._limiter.run(call), _NO_PROBLEM, 200
         except Exception as error:
             status, message = describe_on_page(request, error)
             if status not in _USER_ERRORS:
                 raise
-            return None, message, status
+            return (
+                None,
+                {
+                    "problem": message,
+                    "choices": await self._limiter.run(self._choices_of_people, request, error, "person"),
+                },
+                status,
+            )
+
+    def _choices_of_people(self, request: Request, error: Exception, parameter: str) -> list[tuple[str, str, str]]:
+        """(URL, name, what tells them apart) of the people whom a name may mean; the URL has a number instead."""
+        words, path = preferred_wording(request.headers.get("accept-language", "")), request.url.path
+        asked = request.url.replace(scheme="", netloc="", path=path.removesuffix("/stream"))
+        return [
+            (
+                str(asked.include_query_params(**{parameter: choice.person_id})),
+                choice.name,
+                described_choice(choice, words),
+            )
+            for choice in people_meant(self._service, error)
+        ]
 
     async def record(self, request: Request) -> Response:
         """A whole record with its relations."""

@@ -202,3 +202,46 @@ def test_a_page_that_is_not_there_says_so_in_the_language(browser: Callable[[str
     assert "El archivo ya no tiene nada llamado «mail:nothing»; búsquelo." in page.text
     assert "“abc” ist kein Datum" not in browser("de").get("/search?q=boiler&from=abc").text
     assert "„abc“ ist kein Datum" in browser("de").get("/search?q=boiler&from=abc").text
+
+
+@pytest.fixture
+def of_two(tmp_path: Path) -> Iterator[TestClient]:
+    """A browser over an archive with two people called Anna."""
+    config = archive.make(tmp_path, "web_writes_enabled = true")
+    chat = "13/01/2024, 10:15 - {0}: Who has the key?\n13/01/2024, 10:16 - Petr Kolar: I do\n"
+    for name in ("Anna Berger", "Anna Costa"):
+        (tmp_path / "chats" / f"WhatsApp Chat with {name}.txt").write_text(chat.format(name))
+    archive.first_sync(config)
+    with client(config) as opened:
+        opened.headers |= COOKIE
+        yield opened
+
+
+def test_a_name_of_several_people_offers_them(of_two: TestClient) -> None:
+    for path in ("/search?q=key&person=Anna", "/ask?q=Who+has+the+key%3F&person=Anna", "/person?name=Anna"):
+        answer = of_two.get(path)
+        page = answer.text
+        assert answer.status_code == 300, path
+        assert "“Anna” may be any of these; choose one." in page, path
+        offered = re.findall(r'<li><a href="([^"]+)"><bdi>(Anna \w+)</bdi></a> <span class="faint">(.*?)</span>', page)
+        assert {name: about for _, name, about in offered} == {
+            "Anna Berger": "1 record, 13 January 2024",
+            "Anna Costa": "1 record, 13 January 2024",
+        }, path
+        for to, _, _ in offered:
+            assert of_two.get(to.replace("&amp;", "&")).status_code == 200, to
+    streamed = of_two.get("/ask/stream?q=Who+has+the+key%3F&person=Anna").text
+    assert "/ask?q=Who" in streamed
+    assert "event: answer" in streamed
+
+
+def test_a_merge_with_a_name_of_several_people_names_them(of_two: TestClient) -> None:
+    answer = of_two.post("/owner/merge", json={"into": "Petr Kolar", "others": ["Anna"]})
+    assert answer.status_code == 409
+    choices = answer.json()["choices"]
+    assert [(choice["name"], choice["typed"]) for choice in choices] == [
+        ("Anna Berger", "Anna"),
+        ("Anna Costa", "Anna"),
+    ]
+    body = {"into": "Petr Kolar", "others": [choices[0]["number"]]}
+    assert of_two.post("/owner/merge", json=body).status_code == 200

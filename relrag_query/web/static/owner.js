@@ -19,7 +19,7 @@ async function operate(name, values) {
 async function answer(response) {
   if (response.status === 401) throw new Error(words.logged_out)
   const reply = await response.json().catch(() => ({}))
-  if (!response.ok) throw Object.assign(new Error(reply.detail ?? words.failed), { code: reply.code })
+  if (!response.ok) throw Object.assign(new Error(reply.detail ?? words.failed), { code: reply.code, choices: reply.choices })
   return reply
 }
 
@@ -40,6 +40,26 @@ function tell(form, message) {
   line.className = 'notice'
   line.textContent = message[0].toUpperCase() + message.slice(1)
   line.hidden = false
+}
+
+/** The people whom a name may mean, as buttons that put the number of a person into the field of that name. */
+function offerChoices(form, choices) {
+  form.querySelector('.choices')?.remove()
+  if (!choices.length) return
+  const list = form.appendChild(document.createElement('ul'))
+  list.className = 'choices'
+  for (const { name, number, about, typed } of choices) {
+    const line = list.appendChild(document.createElement('li'))
+    const button = line.appendChild(document.createElement('button'))
+    button.className = 'quiet small'
+    button.type = 'button'
+    button.append(Object.assign(document.createElement('bdi'), { textContent: name }), ` ${about}`)
+    button.addEventListener('click', () => {
+      const field = [...form.querySelectorAll('input')].find((input) => input.value.trim() === typed)
+      if (field) field.value = number
+      form.requestSubmit()
+    })
+  }
 }
 
 /** After a moment in which most operations end, the form says that its operation is at work. */
@@ -63,6 +83,7 @@ document.addEventListener('submit', async (event) => {
   } catch (error) {
     tell(form, error.message)
     buttons.forEach((button) => { button.disabled = false })
+    offerChoices(form, error.choices ?? [])
   } finally {
     clearTimeout(waiting)
   }
