@@ -152,11 +152,17 @@ def valid_entries(journal: Iterable[NumberedEntry]) -> list[Entry]:
     """
     statements = (Entry(entry.number, entry.statement) for entry in journal if isinstance(entry.statement, Statement))
     entries = sorted(statements, key=lambda entry: entry.number)
+    undone = undone_numbers(entries)
+    return [entry for entry in entries if isinstance(entry.statement, Allocation) or not _is_void(entry, undone)]
+
+
+def undone_numbers(journal: Iterable[NumberedEntry]) -> set[int]:
+    """Numbers of the entries that an undo withdraws which is not withdrawn itself."""
     undone: set[int] = set()
-    for entry in reversed(entries):
+    for entry in sorted(journal, key=lambda entry: entry.number, reverse=True):
         if isinstance(entry.statement, Undo) and entry.number not in undone and entry.statement.number < entry.number:
             undone.add(entry.statement.number)
-    return [entry for entry in entries if isinstance(entry.statement, Allocation) or not _is_void(entry, undone)]
+    return undone
 
 
 def _is_void(entry: Entry, undone: set[int]) -> bool:

@@ -15,6 +15,7 @@ from relrag_pipelines.identity.journal_statements import (
     valid_entries,
 )
 from relrag_pipelines.journal import journal
+from relrag_pipelines.journal.entry_kinds import DistinctPair
 from relrag_pipelines.people import own_words
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.workspace import Workspace
@@ -36,7 +37,8 @@ def _read(dumped: str, folder: Path, home: Path, state: object, since: int) -> L
     valid = [entry for entry in valid_entries(every) if entry.number > since]
     if workspace.settings.pii_redaction_enabled:
         valid = [own_words.redact_entry(entry, lambda: workspace.redactor) for entry in valid]
-    numbers = {entry.number for entry in later}
+    at_once = {entry.number for entry in every if isinstance(entry.statement, DistinctPair)}
+    numbers = {entry.number for entry in later} | at_once
     waits = any(_needs_sync(entry, numbers) for entry in later)
     return LaterStatements(tuple(valid), _merged_into(valid), waits)
 
@@ -58,7 +60,7 @@ def _with_merge(survivors: dict[int, int], other: int, into: int) -> dict[int, i
 
 
 def _needs_sync(entry: NumberedEntry, later: set[int]) -> bool:
-    """Whether a statement takes effect with the next sync; `later` are the numbers of those after the generation."""
+    """Whether a statement takes effect with the next sync; an undo of one in `later` does not."""
     if isinstance(entry.statement, Undo):
         return entry.statement.number not in later
     return isinstance(entry.statement, Split | StatedIdentifier)

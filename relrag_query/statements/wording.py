@@ -14,12 +14,13 @@ from relrag_pipelines.identity.journal_statements import (
     StatedRelationship,
     Statement,
 )
+from relrag_pipelines.journal.entry_kinds import DistinctPair
 from relrag_query.display.amounts import number
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
 
 
-def names_before_merges(statements: Iterable[Statement]) -> dict[int, str]:
+def names_before_merges(statements: Iterable[Statement | DistinctPair]) -> dict[int, str]:
     """Names of merged people before the merge, by their former id."""
     merges = [statement for statement in statements if isinstance(statement, Merge)]
     return {
@@ -31,7 +32,7 @@ def names_before_merges(statements: Iterable[Statement]) -> dict[int, str]:
 
 
 def statement_in_words(
-    statement: Statement, people: People, former_names: Mapping[int, str] = MappingProxyType({})
+    statement: Statement | DistinctPair, people: People, former_names: Mapping[int, str] = MappingProxyType({})
 ) -> tuple[str, str]:
     """What was stated, and about whom; `former_names` holds the names of people before they were merged."""
 
@@ -44,19 +45,25 @@ def statement_in_words(
     match statement:
         case Merge(into, others, _):
             return "one person", ", ".join(names_of(into, *others))
+        case DistinctPair(person_id, other_id):
+            return "not one person", ", ".join(names_of(person_id, other_id))
         case Split(out, _):
             return "somebody else's aliases", f"{number(len(out), 'alias', 'aliases')} of one person"
         case StatedFact(person_id, predicate, value, since, until):
             period = f" ({period_in_words(since, until)})" if since or until else ""
             return f"{predicate.replace('_', ' ')}: {value}{period}", names_of(person_id)[0]
-        case StatedRelationship(subject, other, type_):
-            type_ = type_.replace("_", " ")
-            return f"no {type_}" if statement.deleted else type_, f"{names_of(other)[0]} of {names_of(subject)[0]}"
-        case RelationshipNote(subject, other, type_, note):
-            return f"note on {type_.replace('_', ' ')}: {note}", f"{names_of(other)[0]} of {names_of(subject)[0]}"
+        case StatedRelationship(subject, other) | RelationshipNote(subject, other):
+            return _relationship_in_words(statement), f"{names_of(other)[0]} of {names_of(subject)[0]}"
         case StatedIdentifier(person_id):
             return "a number or address", names_of(person_id)[0]
     return "taken back", ""
+
+
+def _relationship_in_words(statement: StatedRelationship | RelationshipNote) -> str:
+    type_ = statement.relationship_type.replace("_", " ")
+    if isinstance(statement, RelationshipNote):
+        return f"note on {type_}: {statement.note}"
+    return f"no {type_}" if statement.deleted else type_
 
 
 def _historic_name(person_id: int, name: str | None, now: IndexedPerson | None) -> str:

@@ -57,7 +57,15 @@ def test_a_merge_is_taken_back_and_a_refused_pair_is_suggested_no_more(service: 
     assert pair in names(service)
     assert people.stated_lines(service) == []
     (suggested,) = (one for one in people.suggested_pairs(service) if {one.name, one.other_name} == pair)
-    people.refuse(service, suggested.other_id, suggested.person_id)
+    refused = people.refuse(service, suggested.other_id, suggested.person_id)
+    assert pair not in names(service)
+    (line,) = people.stated_lines(service)
+    assert (line.entry, line.what) == (refused.entry, "not one person")
+    assert line.people == f"Dana Levi ({suggested.person_id}), Dana Levy ({suggested.other_id})"
+    taken_back = people.undo(service, refused.entry)
+    assert (taken_back.notice, people.stated_lines(service)) == ("", [])
+    assert pair in names(service)
+    people.undo(service, taken_back.entry)
     assert pair not in names(service)
 
 
