@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from relrag_pipelines import languages
 from relrag_pipelines.errors import RelragError
-from relrag_query.display.inert_text import safe
+from relrag_query.display.inert_text import ISOLATED, isolated, safe
 from relrag_query.display.page_texts import page_texts
 
 TABLE = "web"
@@ -97,7 +97,9 @@ class Wording:
 
     def _named(self, name: str, value: str | int) -> str:
         text = self._plain.get(f"{name}.{value}")
-        return text if isinstance(text, str) else str(self._shown(value))
+        if isinstance(text, str):
+            return text
+        return isolated(value) if isinstance(value, str) else str(self._shown(value))
 
     def _shown(self, value: Any) -> Any:
         if isinstance(value, (int, float)):
@@ -170,9 +172,18 @@ def _as_markup(text: Text) -> Markup | dict[str, Markup]:
 
 def commands(text: str) -> Markup:
     """A message of this program with `commands` in backticks as code; the rest is escaped."""
-    parts = safe(text).split("`")
+    parts = text.split("`")
     if len(parts) % 2 == 0:  # an unpaired backtick
-        return escape(safe(text))
+        return _with_isolates(text)
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if odd % 2 else escape(part) for odd, part in enumerate(parts)
+        Markup("<code>{}</code>").format(safe(part)) if odd % 2 else _with_isolates(part)
+        for odd, part in enumerate(parts)
+    )
+
+
+def _with_isolates(text: str) -> Markup:
+    """An escaped text; what `isolated` made is an element of its own."""
+    return Markup("").join(
+        Markup("<bdi>{}</bdi>").format(safe(part)) if odd % 2 else escape(safe(part))
+        for odd, part in enumerate(ISOLATED.split(text))
     )

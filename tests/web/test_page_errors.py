@@ -17,7 +17,7 @@ from relrag_pipelines.records import Failure
 from relrag_pipelines.sources import LEFT_OUT, LOST_ITEMS
 from relrag_pipelines.stores import unit_state
 from relrag_query.web.page_errors import REMEDY_OF
-from relrag_query.web.wording import TABLE, wording, written
+from relrag_query.web.wording import TABLE, commands, wording, written
 from tests import archive
 from tests.web_app import COOKIE, client
 
@@ -152,7 +152,10 @@ def test_a_value_is_shown_by_its_own_text() -> None:
     assert wording("de").error(error) == "Sicherung läuft schon; warten Sie das Ende ab, oder brechen Sie ab."
     assert wording("he").error(PeopleError("no text of the pages")) == ""
     hostile = PeopleError("", code="nobody", name="{code}\u202e<b>")
-    assert wording("en").error(hostile).startswith("Nobody is named “{code}<b>”")
+    said = wording("en").error(hostile)
+    assert said.startswith("Nobody is named “\u2068{code}<U+202E><b>\u2069”")
+    assert commands(said).startswith("Nobody is named “<bdi>{code}&lt;U+202E&gt;&lt;b&gt;</bdi>”")
+    assert "\u2068" not in commands("`relrag sync` \u2068")
 
 
 @pytest.fixture(scope="module")
@@ -187,9 +190,9 @@ def test_an_action_that_is_refused_says_so_in_the_language(browser: Callable[[st
     merge = {"into": "Dana Levi", "others": ["Nobody Here"]}
     hebrew = browser("he").post("/owner/merge", json=merge)
     assert hebrew.status_code == 404
-    assert hebrew.json()["detail"] == "אין מי ששמו ״Nobody Here״; עמוד האנשים מציג את כולם."
+    assert hebrew.json()["detail"] == "אין מי ששמו ״\u2068Nobody Here\u2069״; עמוד האנשים מציג את כולם."
     spanish = browser("es").post("/owner/merge", json=merge).json()["detail"]
-    assert spanish == "Nadie se llama «Nobody Here»; la página de personas muestra quién hay."
+    assert spanish == "Nadie se llama «\u2068Nobody Here\u2069»; la página de personas muestra quién hay."
     wrong = browser("es").post("/owner/change_settings", json={"values": {"timezone": "Europe/Nowhere"}}).json()
     assert wrong["detail"] == "Zona horaria: este valor no se puede usar; al lado se explica qué significa."
     empty = browser("cs").post("/owner/merge", json={"into": "", "others": []})
@@ -199,9 +202,9 @@ def test_an_action_that_is_refused_says_so_in_the_language(browser: Callable[[st
 def test_a_page_that_is_not_there_says_so_in_the_language(browser: Callable[[str], TestClient]) -> None:
     page = browser("es").get("/record?ref=mail:nothing")
     assert page.status_code == 404
-    assert "El archivo ya no tiene nada llamado «mail:nothing»; búsquelo." in page.text
-    assert "“abc” ist kein Datum" not in browser("de").get("/search?q=boiler&from=abc").text
-    assert "„abc“ ist kein Datum" in browser("de").get("/search?q=boiler&from=abc").text
+    assert "El archivo ya no tiene nada llamado «<bdi>mail:nothing</bdi>»; búsquelo." in page.text
+    assert "“<bdi>abc</bdi>” ist kein Datum" not in browser("de").get("/search?q=boiler&from=abc").text
+    assert "„<bdi>abc</bdi>“ ist kein Datum" in browser("de").get("/search?q=boiler&from=abc").text
 
 
 @pytest.fixture
@@ -222,7 +225,7 @@ def test_a_name_of_several_people_offers_them(of_two: TestClient) -> None:
         answer = of_two.get(path)
         page = answer.text
         assert answer.status_code == 300, path
-        assert "“Anna” may be any of these; choose one." in page, path
+        assert "“<bdi>Anna</bdi>” may be any of these; choose one." in page, path
         offered = re.findall(r'<li><a href="([^"]+)"><bdi>(Anna \w+)</bdi></a> <span class="faint">(.*?)</span>', page)
         assert {name: about for _, name, about in offered} == {
             "Anna Berger": "1 record, 13 January 2024",
@@ -238,7 +241,7 @@ def test_a_name_of_several_people_offers_them(of_two: TestClient) -> None:
 def test_a_merge_with_a_name_of_several_people_names_them(of_two: TestClient) -> None:
     answer = of_two.post("/owner/merge", json={"into": "Petr Kolar", "others": ["Anna"]})
     assert answer.status_code == 409
-    choices = answer.json()["choices"]
+    choices = sorted(answer.json()["choices"], key=lambda choice: str(choice["name"]))
     assert [(choice["name"], choice["typed"]) for choice in choices] == [
         ("Anna Berger", "Anna"),
         ("Anna Costa", "Anna"),
