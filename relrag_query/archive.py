@@ -440,11 +440,6 @@ class Archive:
         with self._reading() as connection:
             return neighbors.thread_members(connection, thread_id, limit, offset, later=self._later_links(connection))
 
-    def thread_rank(self, thread_id: str, asset_ref: str) -> int | None:
-        """How many records of a thread are newer than one of them; None for a record that is not in it."""
-        with self._reading() as connection:
-            return neighbors.thread_rank(connection, thread_id, asset_ref, later=self._later_links(connection))
-
     def neighbors(
         self,
         asset_ref: str,

@@ -11,8 +11,6 @@ import duckdb
 from relrag_pipelines.records import ManualLink
 
 Direction = Literal["out", "in", "both"]
-_ALL = 2**31
-"""a limit that no thread reaches"""
 _Key = tuple[str, str, str]
 """the other end of an edge, its type and its direction"""
 
@@ -29,13 +27,6 @@ _MEMBERS = """
     FROM asset_asset_edges LEFT JOIN records ON asset_id = src_asset_ref
     WHERE dst_asset_ref = $thread AND relation_type = 'thread_member'
     ORDER BY ts DESC NULLS LAST, src_asset_ref LIMIT $limit OFFSET $offset
-"""
-_RANK = """
-    SELECT rank FROM (
-        SELECT src_asset_ref, row_number() OVER (ORDER BY ts DESC NULLS LAST, src_asset_ref) - 1 AS rank
-        FROM asset_asset_edges LEFT JOIN records ON asset_id = src_asset_ref
-        WHERE dst_asset_ref = $thread AND relation_type = 'thread_member'
-    ) WHERE src_asset_ref = $ref
 """
 
 _RECORDS = """
@@ -139,7 +130,8 @@ def thread_members(
     later: Sequence[ManualLink] = (),
 ) -> list[Member]:
     """The records of a thread, newest first; `offset` skips what was read before, `later` is as in `neighbors`."""
-    thread, stated = f"thread:{thread_id}", _stated_of_thread(thread_id, later)
+    thread = f"thread:{thread_id}"
+    stated = {link.src_asset_ref: link for link in later if _is(link, "thread_member") and link.dst_asset_ref == thread}
     values = {"thread": thread, "limit": offset + limit + len(stated), "offset": 0}
     members = [Member(*row) for row in connection.execute(_MEMBERS, values).fetchall()]
     if stated:
@@ -147,23 +139,6 @@ def thread_members(
         members += _stated_members(connection, stated)
         members.sort(key=lambda member: (member.ts is None, -(member.ts or 0), member.asset_ref))
     return members[offset : offset + limit]
-
-
-def thread_rank(
-    connection: duckdb.DuckDBPyConnection, thread_id: str, asset_ref: str, *, later: Sequence[ManualLink] = ()
-) -> int | None:
-    """How many records precede a record in `thread_members`; None if it is not in the thread."""
-    if _stated_of_thread(thread_id, later):
-        members = [member.asset_ref for member in thread_members(connection, thread_id, _ALL, later=later)]
-        return members.index(asset_ref) if asset_ref in members else None
-    row = connection.execute(_RANK, {"thread": f"thread:{thread_id}", "ref": asset_ref}).fetchone()
-    return int(row[0]) if row else None
-
-
-def _stated_of_thread(thread_id: str, later: Sequence[ManualLink]) -> dict[str, ManualLink]:
-    """What the owner stated of the thread's records since the catalog was made, by record."""
-    thread = f"thread:{thread_id}"
-    return {link.src_asset_ref: link for link in later if _is(link, "thread_member") and link.dst_asset_ref == thread}
 
 
 def _stated_members(connection: duckdb.DuckDBPyConnection, stated: Mapping[str, ManualLink]) -> list[Member]:

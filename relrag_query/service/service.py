@@ -43,6 +43,8 @@ from relrag_query.service.record_replies import ShowReply
 from relrag_query.service.replies import local_time
 from relrag_query.service.search_overview import Order
 
+_WHOLE_THREAD = 10**7
+"""records, more than any thread has"""
 _WARM_UP_QUESTION = "Who wrote to +420 777 123 456 about the schedule in March 2024?"
 
 
@@ -231,8 +233,9 @@ class Service:
     def cursor_around(self, thread_id: str, ref: str, limit: int) -> str:
         """The cursor of the page of a thread that has a record in its middle; empty if the thread does not hold it."""
         with self.reading() as archive:
-            rank = archive.thread_rank(thread_id.removeprefix("thread:"), ref)
-            return "" if rank is None else cursor(archive.generation.number, max(0, rank - limit // 2))
+            refs = [member.asset_ref for member in archive.thread(thread_id.removeprefix("thread:"), _WHOLE_THREAD)]
+            start = max(0, refs.index(ref) - limit // 2) if ref in refs else None
+            return "" if start is None else cursor(archive.generation.number, start)
 
     def briefs(self, refs: Sequence[str]) -> list[record_replies.BriefReply]:
         """What a list says of each of these records; only `ref` for what is not published."""

@@ -212,10 +212,10 @@ class Pages:
     def _choices_of_people(self, request: Request, error: Exception, parameter: str) -> list[tuple[str, str, str]]:
         """(URL, name, what tells them apart) of the people whom a name may mean; the URL has a number instead."""
         words, path = preferred_wording(request.headers.get("accept-language", "")), request.url.path
-        asked = request.url.replace(scheme="", netloc="", path=path.removesuffix("/stream"))
+        page = request.url.replace(scheme="", netloc="", path=path.removesuffix("/stream"))
         return [
             (
-                str(asked.include_query_params(**{parameter: choice.person_id})),
+                str(page.include_query_params(**{parameter: choice.person_id})),
                 choice.name,
                 described_choice(choice, words),
             )

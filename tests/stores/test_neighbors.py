@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.records import ManualLink
-from relrag_pipelines.stores import neighbors
 from relrag_pipelines.stores.neighbors import Neighbor
 from relrag_query.archive import Archive
 from tests.query_hits import publish, record
@@ -74,17 +72,3 @@ def test_a_record_and_its_passages(archive: Archive) -> None:
     assert archive.chunk(passage.chunk_id) == passage
     assert archive.record("gmail:unknown") is None
     assert archive.chunk("unknown") is None
-
-
-def test_the_rank_of_a_record_is_that_in_its_thread(archive: Archive) -> None:
-    members = [one.asset_ref for one in archive.thread("t")]
-    assert [archive.thread_rank("t", ref) for ref in members] == [0, 1, 2, 3]
-    assert archive.thread_rank("t", PDF) is None
-    assert archive.thread_rank("none", MAIL) is None
-
-
-def test_the_rank_counts_what_the_owner_put_into_a_thread_since(archive: Archive) -> None:
-    later = [ManualLink(PDF, "thread:t", "thread_member"), ManualLink(REPLY, "thread:t", "thread_member", deleted=True)]
-    with archive._reading() as connection:
-        ranks = [neighbors.thread_rank(connection, "t", ref, later=later) for ref in (MAIL, PDF, "gmail:m0", REPLY)]
-    assert ranks == [0, 1, 2, None]
