@@ -61,7 +61,8 @@ def test_a_merge_is_taken_back_and_a_refused_pair_is_suggested_no_more(service: 
     assert pair not in names(service)
     (line,) = people.stated_lines(service)
     assert (line.entry, line.what) == (refused.entry, "not one person")
-    assert line.people == f"Dana Levi ({suggested.person_id}), Dana Levy ({suggested.other_id})"
+    both = (suggested.name, suggested.person_id), (suggested.other_name, suggested.other_id)
+    assert line.people == ", ".join(f"{name} ({number})" for name, number in both)
     taken_back = people.undo(service, refused.entry)
     assert (taken_back.notice, people.stated_lines(service)) == ("", [])
     assert pair in names(service)
