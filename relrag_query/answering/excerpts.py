@@ -39,11 +39,9 @@ _PAUSE = 3600
 _REPLY_SPANS = 3
 """spans behind a question at most, up to the one that replies"""
 _MAX_SCORE_GAP = 3.5
-"""by which an excerpt's score is below that of the first at most. Of 1,192 questions over archives that nothing was
-learned from, 0.6 % lose their evidence by it, and 23 % of the excerpts without evidence go"""
+"""by which an excerpt's score is below that of the first at most (docs/adr/0050-one-ranker.md)"""
 _STRONG_GAP = 2.2
-"""the same behind a strong match. Of 259 such questions of the archives that the weights were learned from, the first
-excerpt is right for 228; 13 lose their evidence by this gap, and 88 % of the excerpts without evidence go"""
+"""the same behind a strong match"""
 _DUPLICATE = 0.6
 """share of tokens by which two excerpts say the same"""
 

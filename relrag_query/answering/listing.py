@@ -62,6 +62,7 @@ _FROM_FILES = tuple(kind.name for kind in RECORD_TYPES.values() if kind.from_fil
 _NAMES = f"""
     SELECT DISTINCT unnest(list_concat(participants, CASE WHEN $received THEN "to" ELSE ["from"] END)) {_FROM}
 """
+_ALIASES = "SELECT alias FROM person_aliases WHERE person_id IN (SELECT unnest($ids)) AND kind = 'name'"
 _COUNTS = f"SELECT rag_source_type, count(*) {_FROM} {_BY} GROUP BY 1"
 _NEWEST = f"""
     SELECT asset_id, ts, list_contains($from_files, rag_source_type) AS by_file,
@@ -94,21 +95,20 @@ def _content_terms(context: QueryContext, fillers: frozenset[str]) -> list[Term]
 def parse_listing(context: QueryContext) -> ListingRequest | None:
     """What the question asks to be listed; None where it asks for something else."""
     values = _values(context)
+    phrases, plain = load_phrases().listing, context.question.plain
     limited = context.question.time or values["types"] or values["since"] is not None or values["until"] is not None
-    if not limited or _OTHER_INTENTS.intersection(context.question.intents):
+    if not (limited or phrases.newest.search(plain)) or _OTHER_INTENTS.intersection(context.question.intents):
         return None
-    phrases = load_phrases().listing
     spoken = values["types"] and _SPOKEN.issuperset(values["types"])
     fillers = frozenset(phrases.fillers | phrases.held if spoken else phrases.fillers)
     rest = _content_terms(context, fillers)
-    plain = context.question.plain
     values |= {"received": any(_is_said_with(phrases.to, term, plain) for term in rest)}
     names: frozenset[str] | None = frozenset()
     if rest:
         names = _named(rest, values, context)
     elif phrases.own.search(plain) and context.settings.owner:
         names = _owner(values, context)
-    if names is None:
+    if names is None or not (limited or names):  # `the latest` of nobody is of some matter
         return None
     values |= {"names": sorted(names)}
     counts = Counter(dict(context.connection.execute(_COUNTS, values).fetchall()))
@@ -157,8 +157,17 @@ def _named(rest: Sequence[Term], values: dict[str, Any], context: QueryContext) 
     plain, about = context.question.plain, load_phrases().listing.about
     if not all(_may_be_name(term) and not _is_said_with(about, term, plain) for term in rest):
         return None
-    names = [name for name in _people_in_scope(values, context) if all(_name_matches(term, name) for term in rest)]
-    return frozenset(names) or None
+    aliases = _aliases(context)
+    of_person = aliases if all(any(_name_matches(term, alias) for alias in aliases) for term in rest) else frozenset()
+    in_scope = _people_in_scope(values, context)
+    by_words = {name for name in in_scope if all(_name_matches(term, name) for term in rest)}
+    return frozenset(by_words | of_person.intersection(in_scope)) or None
+
+
+def _aliases(context: QueryContext) -> frozenset[str]:
+    """The names of the people in the question: records may know Matteo Ferrari as Teo."""
+    ids = {"ids": list(context.question.people.in_index)}
+    return frozenset(alias for (alias,) in context.connection.execute(_ALIASES, ids).fetchall())
 
 
 def _owner(values: dict[str, Any], context: QueryContext) -> frozenset[str] | None:
@@ -178,7 +187,8 @@ def _may_be_name(term: Term) -> bool:
 
 def _is_filler(word: str, fillers: frozenset[str]) -> bool:
     """Whether a word is none of what is looked for: it asks for the list, or says that the owner wrote."""
-    return word.casefold() in fillers or load_phrases().listing.own.search(word) is not None
+    patterns = load_phrases().listing.own, load_phrases().listing.newest
+    return word.casefold() in fillers or any(pattern.search(word) for pattern in patterns)
 
 
 def _is_said_with(before: str, term: Term, plain: str) -> bool:
@@ -213,9 +223,8 @@ def _newest(request: ListingRequest, context: QueryContext, most: int) -> list[H
         owner = owners[ref]
         if owner in firsts and owner not in hits:
             hits[owner] = Hit(firsts[owner], 1.0, 1.0, in_time=True, members=tuple(firsts[owner].members))
-    listed = list(hits.values())
-    bulk = {hit.chunk.chunk_id for hit in bulk_hits(listed, context)}
-    chosen = sorted(listed, key=lambda hit: hit.chunk.chunk_id in bulk)[:most]
+    bulk = {hit.chunk.chunk_id for hit in bulk_hits(list(hits.values()), context)}
+    chosen = sorted(hits.values(), key=lambda hit: hit.chunk.chunk_id in bulk)[:most]
     chosen = _read_messages(chosen, request, context)
     context.note("list", f"{sum(request.counts.values())} records, {len(chosen)} passages of them listed")
     return sorted(chosen, key=lambda hit: (hit.chunk.rag_source_type in _FROM_FILES, -_latest(hit)))
@@ -237,16 +246,12 @@ def _read_messages(hits: list[Hit], request: ListingRequest, context: QueryConte
     read = with_messages(hits, context.connection)
     refs = [message.asset_id for hit in read for message in hit.messages]
     parameters = {"refs": refs, "names": list(request.names or ())}
-    theirs = (
-        {ref for (ref,) in context.connection.execute(_WRITTEN_BY, parameters).fetchall()} if request.names else set()
-    )
+    theirs = {ref for (ref,) in context.connection.execute(_WRITTEN_BY, parameters).fetchall()}
 
     def is_asked_for(message: Message) -> bool:
-        return (
-            (since is None or (message.ts or 0) >= since)
-            and (until is None or (message.ts or 0) < until)
-            and (not request.names or message.asset_id in theirs)
-        )
+        ts = message.ts or 0
+        in_time = (since is None or ts >= since) and (until is None or ts < until)
+        return in_time and (not request.names or message.asset_id in theirs)
 
     return [match_messages(hit, is_asked_for) for hit in read]
 
@@ -257,9 +262,8 @@ def _first_quote(hit: Hit) -> QuotableSpan | None:
         spans = quotable_spans(hit)
         return next((span for span in spans if len(span.text) >= _FULL), spans[0] if spans else None)
     meant = [hit.messages[position] for position in hit.matching]
-    meant = [
-        message for message in meant if message.text.strip()
-    ] or meant  # of a picture without a word nothing can be quoted
+    written = [message for message in meant if message.text.strip()]
+    meant = written or meant  # of a picture without a word nothing can be quoted
     spoken = [[meant[position] for position in turn] for turn in list(chat_turns(meant))[:_TURNS]]
     text = "\n".join(
         f"{turn[0].sender or ''}: " + "\n".join(message.text or _NO_TEXT for message in turn) for turn in spoken

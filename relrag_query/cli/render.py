@@ -52,11 +52,10 @@ def answer_text(
     is bold in its excerpt.
     """
     texts = page_texts(answer.language)
-    has_quotes = answer.quotes and not answer.written
     parts = [] if printed and answer.written else [_body(answer, zone, terminal=terminal)]
     if answer.head:
         parts.insert(0, "\n".join(map(safe, answer.head)))
-    if answer.confidence == "sure" and has_quotes:
+    if answer.confidence == "sure" and answer.quotes and not answer.written:
         parts.insert(0, f"{texts.strong}:")
     if answer.notice:
         parts.append(safe(answer.notice))
@@ -93,7 +92,7 @@ def _item(quote: Quote, zone: ZoneInfo, texts: PageTexts) -> str:
     when = when_of(quote.hit, zone, quote.ts, texts)
     day = when.partition(" ")[0] if when[:1].isdigit() else when
     who = without_address(quote.sender or chunk.subject or chunk.file_name or "")
-    return f"- {safe(', '.join(filter(None, (day, who))))}: {text}"
+    return f"- {safe(', '.join(filter(None, (day, who))))}: {text.removeprefix(f'{who}: ')}"
 
 
 def _not_found(answer: Answer, zone: ZoneInfo, texts: PageTexts) -> Iterator[str]:

@@ -1,9 +1,8 @@
 """Corrects words of a question that do not occur in the archive by words of the archive that differ in one letter.
 
 A mistyped word has no match: neither it nor a form of it is in the index. All words at edit distance one are looked up
-at once (Norvig, https://norvig.com/spell-correct.html): a letter left out, put in or replaced,
-or two letters in the other order. The first letter stays, since few slips change it (Pollock and Zamora 1984,
-https://doi.org/10.1145/358027.358048) and many words differ in nothing else.
+at once (Norvig, https://norvig.com/spell-correct.html): a letter left out, put in, replaced, or two swapped. The first
+letter stays: few slips change it (Pollock and Zamora 1984, https://doi.org/10.1145/358027.358048).
 """
 
 from __future__ import annotations

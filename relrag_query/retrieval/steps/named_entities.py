@@ -5,8 +5,7 @@ her holds no word of the question. So the names in the best passages are looked 
 entities and passages, whose edges are read from the sparse index and the texts, since one hop needs no more. Names of
 the question itself are left out, for they were searched for. What both lists hold rises (reciprocal rank fusion,
 Cormack, Clarke and Buettcher 2009, https://doi.org/10.1145/1571941.1572114); the first passages stay where they are.
-It lives on titles and capitals and gains nothing in chats: only records under a title, of a kind
-that says that its records are facts, have it.
+It gains nothing in chats: only records under a title, of a kind that says that its records are facts, have it.
 """
 
 from __future__ import annotations

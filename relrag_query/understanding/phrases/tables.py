@@ -117,6 +117,8 @@ class ListingPhrases:
 
     own: Pattern
     """asks for what the owner wrote"""
+    newest: Pattern
+    """asks for the newest records: `the latest from Dana`"""
     about: Alternatives
     """before a name: then it is what is written of"""
     to: Alternatives
