@@ -161,7 +161,7 @@ def _endings() -> tuple[str, ...]:
 def _words() -> Mapping[str, list[_Word]]:
     """Each kin term in small letters -> its meanings."""
     meanings: dict[str, list[_Word]] = {}
-    for code in kinship.LANGUAGES:
+    for code in kinship.STATING:
         for word, meaning in _words_of(code):
             meanings.setdefault(word.lower(), []).append(meaning)
     return meanings
@@ -194,7 +194,7 @@ def _dictionary_forms(code: str, word: str, meaning: _Word) -> Iterator[tuple[st
 def _owners() -> Mapping[str, tuple[str, bool | None]]:
     """Possessive word -> its owner, and whether it is a nominative; None if it is the same in all cases."""
     owners: dict[str, tuple[str, bool | None]] = {}
-    for code in kinship.LANGUAGES:
+    for code in kinship.STATING:
         oblique = kinship.owners(code, "oblique_owners")
         in_all_cases = ("his", "her") if oblique else ("writer", "reader", "his", "her", "own")
         owners |= {
@@ -206,7 +206,7 @@ def _owners() -> Mapping[str, tuple[str, bool | None]]:
 
 def _codes(*, owner_behind: bool) -> list[str]:
     """The languages in which a word for the owner follows the word for the relative, or precedes it."""
-    return [code for code in kinship.LANGUAGES if bool(languages.language(code).prefixes) is owner_behind]
+    return [code for code in kinship.STATING if bool(languages.language(code).prefixes) is owner_behind]
 
 
 def _alternatives(words: Iterable[str]) -> str:

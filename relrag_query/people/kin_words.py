@@ -9,6 +9,7 @@ from typing import NamedTuple
 from relrag_pipelines import languages
 from relrag_pipelines.text import kinship
 from relrag_query.understanding.phrases import bare
+from relrag_query.understanding.question_language import question_language
 
 
 class KinWord(NamedTuple):
@@ -25,14 +26,17 @@ class KinWord(NamedTuple):
 
 
 def kin_words(question: str) -> list[KinWord]:
-    """The words, in order."""
+    """The words, in order: of languages that texts state relatives in, and of the question's own."""
+    plain, codes = bare(question), kinship.STATING
+    if _pattern(kinship.LANGUAGES).search(plain):
+        codes += tuple({question_language(question)}.intersection(kinship.LANGUAGES).difference(codes))
     words = []
-    for match in _pattern().finditer(bare(question)):
+    for match in _pattern(codes).finditer(plain):
         group = match.lastgroup or ""
         word = match[group].casefold()
         if group == "plain" and not _may_be_meant(word, question[match.start() : match.end()].casefold()):
             continue
-        type_, base = _words()[group][word]
+        type_, base = _words(codes)[group][word]
         words.append(KinWord(match.start(), match.end(), type_, base, group == "mine"))
     return words
 
@@ -73,20 +77,21 @@ def type_words(type_: str) -> str:
 
 
 @functools.cache
-def _words() -> dict[str, dict[str, tuple[str, str]]]:
-    """Group of the pattern -> form -> type and base form."""
-    prefixed = [code for code in kinship.LANGUAGES if languages.language(code).prefixes]
+def _words(codes: tuple[str, ...]) -> dict[str, dict[str, tuple[str, str]]]:
+    """Group of the pattern -> form -> type and base form, in these languages."""
+    prefixed = [code for code in codes if languages.language(code).prefixes]
     plain: dict[str, tuple[str, str]] = {}
-    for code in kinship.LANGUAGES:
+    for code in codes:
         plain |= _plain_words(code) if code not in prefixed else {}
         plain |= {bare(word): (kind, bare(word)) for word, kind in kinship.types_of(code, "said_of").items()}
         plain |= {word: (kind, word) for word, kind in kinship.types_of(code, "transliterated").items()}
     for word, kind in kinship.inflected_forms().items():
         plain.setdefault(bare(word).casefold(), (kind, bare(word)))
     groups: dict[str, dict[str, tuple[str, str]]] = {"plain": plain, "prefixed": {}, "mine": {}, "of": {}}
+    for code in codes:
+        groups["mine"] |= _own_words(code, "mine") | _question_words(code, "asked_mine")
     for code in prefixed:
         groups["prefixed"] |= _prefixed_words(code)
-        groups["mine"] |= _own_words(code, "mine") | _question_words(code, "asked_mine")
         groups["of"] |= _own_words(code, "his") | _own_words(code, "hers")
     return groups
 
@@ -121,13 +126,13 @@ def _own_words(code: str, part: str) -> dict[str, tuple[str, str]]:
 
 def _question_words(code: str, part: str) -> dict[str, tuple[str, str]]:
     types = kinship.types_of(code)
-    return {form: (types[word], word) for form, word in kinship.question_forms(code, part).items()}
+    return {form: (types.get(word, word), word) for form, word in kinship.question_forms(code, part).items()}
 
 
 @functools.cache
-def _pattern() -> re.Pattern[str]:
+def _pattern(codes: tuple[str, ...]) -> re.Pattern[str]:
     def any_of(group: str) -> str:
-        return "|".join(re.escape(word) for word in sorted(_words()[group], key=len, reverse=True)) or "(?!)"
+        return "|".join(re.escape(word) for word in sorted(_words(codes)[group], key=len, reverse=True)) or "(?!)"
 
     prefixed = rf"(?P<prefixed>{any_of('prefixed')})"
     return re.compile(

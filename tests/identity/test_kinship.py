@@ -69,3 +69,30 @@ def test_his_and_her_are_of_who_alone_is_named_just_before(text: str, owner: str
     mentions = MentionFinder({1: ["Petr Malý"], 2: ["Dana Malá"], 3: ["Simon Reed"]}).find(text)
     owners = [one.owner for one in stated_relations(text, mentions)]
     assert [text[one.start : one.end] for one in owners if isinstance(one, Mention)] == ([owner] if owner else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das ist nicht meine Schwester Dana.",
+        "No es mi hermana Dana.",
+        "Dis à ma mère Dana arrive.",
+        "Prima, bis morgen!",
+        "Tía, no sabes qué pasó.",
+        "It is my kind of music, Dana.",
+    ],
+)
+def test_languages_whose_denials_and_greetings_are_unknown_state_nobody(text: str) -> None:
+    assert stated_relations(text, MentionFinder({1: ["Dana"]}).find(text)) == []
+
+
+@pytest.mark.parametrize(("text", "type_"), [("My partner, Dana, says hi.", "partner"), ("My cousin, Dana.", "cousin")])
+def test_a_word_that_languages_share_is_read_in_that_of_its_owner(text: str, type_: str) -> None:
+    (stated,) = stated_relations(text, MentionFinder({1: ["Dana"]}).find(text))
+    assert (stated.owner, stated.relationship_type) == ("writer", type_)
+
+
+def test_family_names_of_other_languages_are_no_relatives() -> None:
+    names = ["joao neto", "jose nieto", "thomas enkel", "erich freund", "primo levi", "zia khan", "pierre neveu"]
+    assert [kinship.type_in_name(name.split()) for name in names] == [None] * len(names)
+    assert kinship.type_of("Schwester") == ("sibling", "Schwester")

@@ -14,6 +14,7 @@ from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.kin_words import kin_words
 from relrag_query.people.question_words import QuestionWords
 from relrag_query.people.relatives import Reference, find_relative, relative_of
+from relrag_query.understanding.people_question import Relation
 from relrag_query.understanding.phrases import bare, load_phrases
 from tests.cases import cases
 
@@ -123,3 +124,37 @@ def test_the_mother_of_a_child_whom_only_a_text_names() -> None:
 @pytest.mark.parametrize(*cases(__file__, "who_found_somebody_for_us_introduced_them"))
 def test_who_found_somebody_for_us_introduced_them(question: str, introduces: bool) -> None:
     assert bool(load_phrases().people.introduction.search(bare(question))) is introduces
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who is my mother?",
+        "Kdo je moje matka?",
+        "Wer ist meine Mutter?",
+        "Wie heißt meine Mutter?",
+        "¿Quién es mi madre?",
+        "Come si chiama mia madre?",
+        "Qui est ma mère ?",
+        "Comment s'appelle ma mère ?",
+        "Quem é a minha mãe?",
+    ],
+)
+def test_the_owners_mother_is_asked_for_in_several_languages(question: str) -> None:
+    mother = IndexedPerson(2, "Rosa")
+    row: Any = SimpleNamespace(to_person_id=2, description="mother", source_quote=None, notes=[])
+    relation = Relation(1, 2, "parent", row)
+    people: Any = SimpleNamespace(
+        owner=1,
+        finder=lambda _text: SimpleNamespace(find=lambda _text: []),
+        holders_of_role=lambda _type: [],
+        relationships=lambda ids, _types: [relation] if ids == [1] else [],
+        facts=lambda _ids: [],
+        by_id=lambda ids: dict.fromkeys(ids, mother),
+        name_bearers=lambda *_, **__: {},
+        relative_facts=lambda _name: [],
+        ids_in_index=lambda ids: ids,
+    )
+    request = questions.read(QuestionWords(question, people))
+    assert request is not None
+    assert (request.asks, request.people, request.unknown) == ("who", [2], "")

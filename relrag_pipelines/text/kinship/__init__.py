@@ -16,6 +16,9 @@ from relrag_pipelines.text.analyzer import PREFIXED
 from relrag_pipelines.text.names.tables import given_names, kin, plain
 
 LANGUAGES = languages.codes("kinship")
+"""those in which a question may ask for relatives"""
+STATING = tuple(code for code in LANGUAGES if not languages.table(code, "kinship").get("questions_only"))
+"""those whose texts and address books may state relatives too"""
 _MIN_LETTERS = 3
 """letters of a kin term in a name: the shorter בן and בת are as often part of a family name"""
 ROLES = frozenset(
@@ -56,7 +59,7 @@ def types_of(language: str, part: str = "") -> Mapping[str, str]:
 
 @functools.cache
 def question_forms(language: str, part: str = "asked") -> Mapping[str, str]:
-    """Form in questions -> the word of the file that it is a form of; `asked_mine` has forms with `my`."""
+    """Form in questions -> the word that it is a form of, or a relationship type; `asked_mine` has forms with `my`."""
     return MappingProxyType(dict(_table(language).get(part, {})))
 
 
@@ -116,7 +119,12 @@ def adjectives(language: str) -> tuple[str, ...]:
 @functools.cache
 def types_of_names() -> Mapping[str, str]:
     """Plain kin term or role that address books use instead of names -> relationship type."""
-    parts = [types_of(language, part) for language in LANGUAGES for part in ("", "transliterated", "mine", "yours")]
+    return _types_of_words(STATING)
+
+
+@functools.cache
+def _types_of_words(codes: Sequence[str]) -> Mapping[str, str]:
+    parts = [types_of(language, part) for language in codes for part in ("", "transliterated", "mine", "yours")]
     return MappingProxyType({plain(word): kind for part in parts for word, kind in part.items()})
 
 
@@ -172,7 +180,8 @@ def type_of(written: str) -> tuple[str, str | None]:
     A word that is no kin term or role is its own type.
     """
     word = plain(written.strip().lower().replace("_", " "))
-    kind = types_of_names().get(word) or types_of_names().get(word.replace(" ", "-"))
+    types = _types_of_words(LANGUAGES)
+    kind = types.get(word) or types.get(word.replace(" ", "-"))
     if kind is None or kind == word.replace(" ", "_").replace("-", "_"):
         return written, None
     return kind, written
@@ -224,11 +233,11 @@ def _forms() -> AhoCorasick:
 def _nominatives() -> set[str]:
     words = {
         word
-        for language in LANGUAGES
+        for language in STATING
         for part in ("", "mine", "yours", "his", "hers")
         for word in (*types_of(language, part), *question_forms(language))
     }
-    return words | {form for language in LANGUAGES for word in types_of(language) for form in plurals(language, word)}
+    return words | {form for language in STATING for word in types_of(language) for form in plurals(language, word)}
 
 
 def plurals(language: str, word: str) -> tuple[str, ...]:
