@@ -11,7 +11,7 @@ from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import SCHEMA_VERSION
 
-_HEAD, _SEAL = b'{\n "seal": "', 64
+HEAD, _SEAL = b'{\n "seal": "', 64
 _UNSEALED = b'{\n "schema_version": '
 """how a manifest begins that was written before there were seals"""
 
@@ -40,7 +40,7 @@ class NewerSchema(UnusableFile):
 def seal(body: dict[str, Any]) -> str:
     """The text of a sealed file that holds `body`, which names its schema_version."""
     rest = json.dumps(body, indent=1).removeprefix("{\n") + "\n"
-    return f'{_HEAD.decode()}{_digest(rest.encode())}",\n{rest}'
+    return f'{HEAD.decode()}{_digest(rest.encode())}",\n{rest}'
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -50,8 +50,8 @@ def read(path: Path) -> dict[str, Any]:
 
 def parse(data: bytes) -> dict[str, Any]:
     """What the bytes of a sealed file hold. Raises DamagedFile, and NewerSchema for one of a newer schema version."""
-    rest, has_seal = data[len(_HEAD) + _SEAL + len(b'",\n') :], data.startswith(_HEAD)
-    if has_seal and data != f'{_HEAD.decode()}{_digest(rest)}",\n'.encode() + rest:
+    rest, has_seal = data[len(HEAD) + _SEAL + len(b'",\n') :], data.startswith(HEAD)
+    if has_seal and data != f'{HEAD.decode()}{_digest(rest)}",\n'.encode() + rest:
         raise DamagedFile("is not as it was written")
     try:
         body = json.loads(b"{" + rest if has_seal else data)

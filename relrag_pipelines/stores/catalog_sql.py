@@ -254,7 +254,8 @@ DANGLING = {
             FROM catalog.chunks
         ) ANTI JOIN records ON member = hash(asset_id)""",
 }
-"""Ends are compared by 64-bit hashes, half of the memory; that two of them are equal by chance does not happen."""
+"""Ends are compared by 64-bit hashes, half of the memory. Among ten million ids, a dangling end has the hash of one of
+them, and is overlooked, with odds of 1 to 1.8 trillion. No end is null: the columns of the tables are not nullable."""
 
 ALL_CHUNKS = "SELECT * EXCLUDE (created_at, lake_month) FROM chunks ORDER BY chunk_id"
 

@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.files import sealed_json
 from relrag_pipelines.ingest import ownership
 from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.maintenance.backup import backup
 from relrag_pipelines.onboarding import discover as module
 from relrag_pipelines.onboarding.discover import Discovery, discover
 from relrag_pipelines.onboarding.estimate import estimate, passage_count, record_count, text_bytes, vector_bytes
+from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores import backup_manifest
 from tests import ROOT, archive, chat_exports
 
 CHAT = "24/12/2023, 18:00 - Dana: Hello\n28/12/2023, 09:15 - Petr: The cabin is booked\n"
@@ -291,3 +294,20 @@ def test_a_backup_is_no_export_whatever_its_name(tmp_path: Path) -> None:
     found = discover(tmp_path)
     assert [(source.path, source.files) for source in found.sources] == [(".", 2)]
     assert found.complete
+
+
+@pytest.mark.parametrize(
+    "foreign", ["[" * 100_000, '{"schema_version": 9000}', '{\n "schema_version": 9000,\n "archive": "x"}', None]
+)
+def test_a_manifest_of_another_program_hides_no_folder(tmp_path: Path, foreign: str | None) -> None:
+    put(tmp_path, "other/letter.md", "# A letter\n\nDear Dana, the boiler works.\n")
+    if foreign is None:
+        os.mkfifo(tmp_path / "other" / backup_manifest.NAME)
+    else:
+        put(tmp_path, f"other/{backup_manifest.NAME}", foreign)
+    assert [(source.path, source.files) for source in discover(tmp_path).sources] == [("other", 1)]
+
+
+def test_a_backup_of_a_newer_relrag_is_no_export(tmp_path: Path) -> None:
+    put(tmp_path, backup_manifest.NAME, sealed_json.seal({"schema_version": SCHEMA_VERSION + 1}))
+    assert backup_manifest.marks_backup(tmp_path, [backup_manifest.NAME])
