@@ -60,10 +60,14 @@ def _has_given_name_only(person: ResolvedPerson) -> bool:
     return all(claim.kind == "name" for entry in person.entries for claim in entry.claims)
 
 
+class NoAliasStays(ValueError):
+    """Somebody would have no alias left."""
+
+
 def split(person: ResolvedPerson, aliases: Collection[str], keyed: Callable[[str], str]) -> Split:
     """The statement that these aliases, as in person_aliases, are another person's; `keyed` as in `resolve`.
 
-    Raises ValueError if the person has none of them, or no others.
+    Raises ValueError if the person has none of them, NoAliasStays if they are all that the person has.
     """
     claims = [claim for entry in person.entries for claim in entry.claims if claim.value in aliases]
     out: set[str] = set()
@@ -73,7 +77,7 @@ def split(person: ResolvedPerson, aliases: Collection[str], keyed: Callable[[str
     if not out:
         raise ValueError(f"person {person.person_id} has none of these aliases; write them as person_aliases has them")
     if not stay:
-        raise ValueError(f"these are all aliases of person {person.person_id}; name fewer, so that some stay")
+        raise NoAliasStays(f"these are all aliases of person {person.person_id}; name fewer, so that some stay")
     return Split(tuple(sorted(out)), stay)
 
 

@@ -138,11 +138,12 @@ def _calls_by_name(every_call: list[Call], names: Sequence[str]) -> Iterator[Cal
             for call in every_call
             if (call.asset_id if prefixed else call.asset_id.partition(":")[2]).startswith(name)
         ]
-        if len({call.asset_id for call in matches}) != 1:
-            finding = "no call" if not matches else f"{len(matches)} calls"
-            raise CallsError(
-                f'{finding} whose id begins with "{name}"; `relrag calls list` shows ids', code="call_absent"
-            )
+        if not matches:
+            message = f'no call whose id begins with "{name}"; `relrag calls list` shows ids'
+            raise CallsError(message, code="call_absent")
+        if len({call.asset_id for call in matches}) > 1:
+            message = f'{len(matches)} calls whose id begins with "{name}"; `relrag calls list` shows ids'
+            raise CallsError(message, code="call_ambiguous", name=name)
         yield matches[0]
 
 

@@ -80,7 +80,7 @@ def find_config(start: Path | None = None, environ: Mapping[str, str] = os.envir
 def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
     """Settings of the archive whose relrag.toml is `config`; None searches for the file.
 
-    Raises SettingsError with the key, its value and what to write.
+    Raises SettingsError with the key, its value and what to write; `values["settings"]` is the first wrong setting.
     """
     path = (config or find_config(environ=environ)).resolve()
     try:
@@ -102,7 +102,7 @@ def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) ->
             return settings
         return settings.model_copy(update={"embedder": default_embedder(settings.home_path)})
     name, lines = next(iter(problems[0]["loc"]), ""), [_explain(problem, environment) for problem in problems]
-    raise SettingsError("\n".join(lines), code="setting_wrong", settings=str(name))
+    raise SettingsError("\n".join(lines), settings=str(name))
 
 
 def default_embedder(home: Path) -> str:

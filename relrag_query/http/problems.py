@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 from pydantic import ValidationError
@@ -39,6 +39,12 @@ class WrongMediaType(RelragError):
     """A body whose media type is not JSON."""
 
 
+class WrongFields(RelragError):
+    """A body whose fields do not fit; `fields` lists them as `wrong_fields` does."""
+
+    fields: Sequence[Mapping[str, str]] = ()
+
+
 class BodyTooLong(RelragError):
     """A body above the size limit."""
 
@@ -60,6 +66,7 @@ _STATUSES: dict[type[RelragError], int] = {
     TooLarge: 413,
     BodyTooLong: 413,
     WrongMediaType: 415,
+    WrongFields: 422,
     Busy: 503,
     ArchiveError: 503,
     RelragError: 400,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import get_args
 
 from pydantic import BaseModel, Field
@@ -51,9 +52,20 @@ def change(service: Service, values: Mapping[str, str]) -> SettingsReply:
     different = {name: value.strip() for name, value in values.items() if value.strip() != getattr(settings, name)}
     if different:
         with changing(service, "settings", ", ".join(different)) as config:
-            config_editor.set_values(config, different)
+            _write(config, different)
         service.reload_settings()
     return SettingsReply(changed=list(different))
+
+
+def _write(config: Path, values: Mapping[str, str]) -> None:
+    """Writes settings. Raises SettingsError, with a code where one of these is wrong: the form says what it means."""
+    try:
+        config_editor.set_values(config, values)
+    except SettingsError as error:
+        name = error.values.get("settings")
+        if error.code or name not in values:
+            raise
+        raise SettingsError(str(error), code="setting_wrong", settings=str(name)) from None
 
 
 def _field(settings: Settings, name: str) -> SettingField:

@@ -167,9 +167,11 @@ def _check(settings: Settings, file: Path) -> None:
         _check_zip(settings, file)
         return
     kinds = kinds_by_name(file.name, file.parent)
+    if not kinds and not file.suffix:
+        raise UploadRefused("relrag reads no files of this name, which has no suffix", code="suffix_absent")
     if not kinds:
         raise UploadRefused(
-            f"relrag reads no files with the suffix {file.suffix or 'none'}", code="suffix_unread", suffix=file.suffix
+            f"relrag reads no files with the suffix {file.suffix}", code="suffix_unread", suffix=file.suffix
         )
     if not any(recognises(kind, file) for kind in kinds):
         raise UploadRefused(

@@ -73,6 +73,8 @@ def split(person: str, aliases: Sequence[str], *, config: Path | None = None, wa
         resolved = _same_as_synced(target, resolution.people)
         try:
             statement = lookup.split(resolved, set(aliases), keyed)
+        except lookup.NoAliasStays as error:
+            raise PeopleError(str(error), code="alias_last") from None
         except ValueError as error:
             raise PeopleError(str(error), code="alias_absent") from None
         after, _ = read_people(workspace, statement)

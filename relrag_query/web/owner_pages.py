@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 import orjson
+from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -23,7 +24,7 @@ from relrag_pipelines.settings import OFF, Settings
 from relrag_pipelines.stores import generations
 from relrag_query.http.byte_range import bytes_response
 from relrag_query.http.concurrency import RequestLimiter
-from relrag_query.http.problems import BodyTooLong, NotJson, WrongMediaType, problem
+from relrag_query.http.problems import BodyTooLong, NotJson, WrongFields, WrongMediaType, problem, wrong_fields
 from relrag_query.operations.operation import Operation
 from relrag_query.operations.owner_table import OWNER_OPERATIONS
 from relrag_query.owner import (
@@ -204,16 +205,25 @@ def _next_piece(pieces: Iterator[bytes]) -> bytes:
 def _endpoint(operation: Operation, service: Service, limiter: RequestLimiter) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         try:
-            arguments = orjson.loads(await _body(request, _JSON, _MAX_BODY_BYTES))
-            parsed = operation.request.model_validate(arguments, strict=True)
+            parsed = _parsed(operation, await _body(request, _JSON, _MAX_BODY_BYTES))
             reply = await limiter.run(operation.call, service, parsed)
             return Response(operation.adapter.dump_json(reply), media_type=_JSON)
-        except orjson.JSONDecodeError:
-            return _problem(service, request, NotJson("the body is not JSON"))
         except Exception as error:  # noqa: BLE001  reported without private text
             return _problem(service, request, error)
 
     return endpoint
+
+
+def _parsed(operation: Operation, body: bytes) -> BaseModel:
+    """The request in a body. Raises NotJson and WrongFields."""
+    try:
+        return operation.request.model_validate(orjson.loads(body), strict=True)
+    except orjson.JSONDecodeError:
+        raise NotJson("the body is not JSON") from None
+    except ValidationError as error:
+        wrong = WrongFields("a field is empty, too long, or of another form than expected", code="wrong_field")
+        wrong.fields = wrong_fields(error)
+    raise wrong
 
 
 def _upload(service: Service, limiter: RequestLimiter) -> Endpoint:
@@ -233,11 +243,12 @@ def _upload(service: Service, limiter: RequestLimiter) -> Endpoint:
 
 
 def _problem(service: Service, request: Request, error: Exception) -> Response:
-    """The response for an error, which a script shows; with its `code`, and the people whom a name may mean."""
+    """The response for an error, which a script shows: its `code`, wrong fields, people whom a name may mean."""
     status, message = describe_on_page(request, error)
     if isinstance(error, SeveralPeople):
         return problem(HTTPStatus.CONFLICT, message, code=error.code, choices=_choices(service, request, error))
-    return problem(status, message, code=error.code if isinstance(error, RelragError) else "")
+    more: dict[str, object] = {"errors": error.fields} if isinstance(error, WrongFields) else {}
+    return problem(status, message, None, code=error.code if isinstance(error, RelragError) else "", **more)
 
 
 def _choices(service: Service, request: Request, error: SeveralPeople) -> list[dict[str, str]]:

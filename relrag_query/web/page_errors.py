@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from pydantic import ValidationError
 from starlette.requests import Request
 
 from relrag_pipelines.privacy import fault_report
@@ -67,8 +66,6 @@ def describe_on_page(request: Request, error: Exception) -> tuple[int, str]:
     words = preferred_wording(request.headers.get("accept-language", ""))
     if isinstance(error, SeveralPeople):
         return HTTPStatus.MULTIPLE_CHOICES, words.fill("people.several", **error.values)
-    if isinstance(error, ValidationError):
-        return HTTPStatus.UNPROCESSABLE_ENTITY, words.fill("error.wrong_field")
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         where = f"{type(error).__name__}, {fault_report.code_location(error)}"
         return status, words.fill("error.unexpected", where=where)

@@ -22,6 +22,8 @@ from relrag_query.display.page_texts import page_texts
 TABLE = "web"
 """the table of `page.toml`; the other entries are the words around answers"""
 _MAX_HEADER_CHARACTERS = 1000
+_KEYS = frozenset({"job", "settings"})
+"""values in messages that are keys: each is shown by the text that the table of that name has for it"""
 Text = str | Mapping[str, str]
 """a text, or its forms by the plural categories of the Unicode CLDR"""
 
@@ -57,10 +59,7 @@ class Wording:
         return self.fill(f"error.{error.code}", **error.values)
 
     def fill(self, key: str, **values: str | int) -> str:
-        """The text of a key as it is written, filled in: no markup, `commands` stay in backticks.
-
-        A value that bears the name of a table is a key of it, and is shown by its text.
-        """
+        """The text of a key as it is written, filled in: no markup, `commands` stay in backticks."""
         return str(self._plain[key]).format(**{name: self._named(name, value) for name, value in values.items()})
 
     def table(self, name: str) -> dict[str, Text]:
@@ -96,9 +95,8 @@ class Wording:
         return page_texts(self.code).count(rag_source_type, count)
 
     def _named(self, name: str, value: str | int) -> str:
-        text = self._plain.get(f"{name}.{value}")
-        if isinstance(text, str):
-            return text
+        if name in _KEYS and f"{name}.{value}" in self._plain:
+            return str(self._plain[f"{name}.{value}"])
         return isolated(value) if isinstance(value, str) else str(self._shown(value))
 
     def _shown(self, value: Any) -> Any:

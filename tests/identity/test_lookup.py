@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relrag_pipelines.identity.journal_statements import number_statements
-from relrag_pipelines.identity.lookup import candidates, owner, split
+from relrag_pipelines.identity.lookup import NoAliasStays, candidates, owner, split
 from relrag_pipelines.identity.resolve import Resolution
 from tests.cases import cases
 from tests.identity.test_resolve import card, keyed, people, sent
@@ -48,5 +48,5 @@ def test_an_alias_is_split_off() -> None:
     assert after.people[dana.person_id].name == "Dana Levi"
     with pytest.raises(ValueError, match="has none of these aliases"):
         split(dana, ["Petr"], keyed)
-    with pytest.raises(ValueError, match="all aliases of person"):
+    with pytest.raises(NoAliasStays, match="all aliases of person"):
         split(dana, [claim.value for entry in dana.entries for claim in entry.claims], keyed)

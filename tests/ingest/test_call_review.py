@@ -178,8 +178,9 @@ def test_what_cannot_be_said_is_refused_and_nothing_is_written(config: Path) -> 
         call_review.swap_speakers(workspace, [pending.asset_id])
     with pytest.raises(CallsError, match="no call whose id begins with"):
         call_review.approve(workspace, ["zzz"])
-    with pytest.raises(CallsError, match="3 calls whose id begins with"):
+    with pytest.raises(CallsError, match="3 calls whose id begins with") as ambiguous:
         call_review.approve(workspace, ["call_recording:"])
+    assert (ambiguous.value.code, ambiguous.value.values) == ("call_ambiguous", {"name": "call_recording:"})
     assert not journal.path(workspace.home).exists()
     assert unit_state.load(workspace.home, "calls") == before
 

@@ -48,3 +48,14 @@ def test_a_wrong_value_changes_nothing(service: Service, values: dict[str, str],
     with pytest.raises(SettingsError, match=said):
         settings_form.change(service, values)
     assert (service.settings.folder / "relrag.toml").read_text() == before
+
+
+def test_only_a_wrong_value_of_the_form_has_a_code(service: Service) -> None:
+    with pytest.raises(SettingsError) as of_form:
+        settings_form.change(service, {"timezone": "Europe/Nowhere"})
+    assert (of_form.value.code, of_form.value.values) == ("setting_wrong", {"settings": "timezone"})
+    file = service.settings.folder / "relrag.toml"
+    file.write_text(f"queries_per_minute_of_nobody = 1\n{file.read_text()}")
+    with pytest.raises(SettingsError, match="queries_per_minute_of_nobody is not known") as elsewhere:
+        settings_form.change(service, {"owner": "Dana"})
+    assert elsewhere.value.code == ""

@@ -82,7 +82,7 @@ def test_a_name_that_is_a_path_or_no_text_is_refused(service: Service, name: str
     [
         ("empty.md", b"", "this file is empty"),
         ("virus.exe", b"MZ", "reads no files with the suffix .exe"),
-        ("none", TEXT, "suffix none"),
+        ("none", TEXT, "has no suffix"),
         ("photo.jpg", TEXT, "not what its name says"),
         ("scan.pdf", b"<html>", "not what its name says"),
         ("bomb.zip", BOMB, "this zip is refused"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 import relrag_pipelines
@@ -26,7 +27,7 @@ TREES = {
     for package in (relrag_pipelines, relrag_query)
     for path in Path(package.__path__[0]).rglob("*.py")
 }
-OF_PAGES_ALONE = {"unexpected", "wrong_field"}
+OF_PAGES_ALONE = {"unexpected"}
 """codes that no error has: page_errors.py itself chooses them"""
 SHOWN = ("relrag_query/owner", "relrag_query/statements", "relrag_query/jobs", "relrag_query/web/pages.py")
 """where an error is raised that an owner sees on a page"""
@@ -197,6 +198,21 @@ def test_an_action_that_is_refused_says_so_in_the_language(browser: Callable[[st
     assert wrong["detail"] == "Zona horaria: este valor no se puede usar; al lado se explica qué significa."
     empty = browser("cs").post("/owner/merge", json={"into": "", "others": []})
     assert (empty.status_code, empty.json()["detail"][:15]) == (422, "Pole je prázdné")
+    assert empty.json()["errors"][0] == {"field": "into", "error": "String should have at least 1 character"}
+
+
+def test_a_fault_of_relrag_is_no_wrong_field(
+    browser: Callable[[str], TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        TypeAdapter(int).validate_python("private")
+
+    monkeypatch.setattr("relrag_query.service.Service.person", fail)
+    page = browser("en").get("/person?name=Dana")
+    assert page.status_code == 500
+    assert "This is a fault of relrag" in page.text
+    assert "ValidationError" in page.text
+    assert "private" not in page.text
 
 
 def test_a_page_that_is_not_there_says_so_in_the_language(browser: Callable[[str], TestClient]) -> None:
@@ -236,6 +252,12 @@ def test_a_name_of_several_people_offers_them(of_two: TestClient) -> None:
     streamed = of_two.get("/ask/stream?q=Who+has+the+key%3F&person=Anna").text
     assert "/ask?q=Who" in streamed
     assert "event: answer" in streamed
+
+
+def test_all_names_of_a_person_cannot_be_split_off(of_two: TestClient) -> None:
+    for alias, code in (("Petr Kolar", "alias_last"), ("Nobody", "alias_absent")):
+        answer = of_two.post("/owner/split", json={"person": "Petr Kolar", "aliases": [alias]})
+        assert answer.json()["code"] == code, answer.text
 
 
 def test_a_merge_with_a_name_of_several_people_names_them(of_two: TestClient) -> None:

@@ -19,7 +19,8 @@ async function operate(name, values) {
 async function answer(response) {
   if (response.status === 401) throw new Error(words.logged_out)
   const reply = await response.json().catch(() => ({}))
-  if (!response.ok) throw Object.assign(new Error(reply.detail ?? words.failed), { code: reply.code, choices: reply.choices })
+  const { code, choices, errors } = reply
+  if (!response.ok) throw Object.assign(new Error(reply.detail ?? words.failed), { code, choices, errors })
   return reply
 }
 
@@ -40,6 +41,13 @@ function tell(form, message) {
   line.className = 'notice'
   line.textContent = message[0].toUpperCase() + message.slice(1)
   line.hidden = false
+}
+
+/** A wrong field by its label, and why. */
+function described(form, { field, error }) {
+  const input = field.split('.').map((part) => form.querySelector(`[name="${CSS.escape(part)}"]`)).find(Boolean)
+  const label = input?.labels?.[0]?.textContent ?? input?.getAttribute('aria-label') ?? field
+  return `${isolated(label.trim())}: ${isolated(error)}.`
 }
 
 /** The people whom a name may mean, as buttons that put the number of a person into the field of that name. */
@@ -81,7 +89,7 @@ document.addEventListener('submit', async (event) => {
     else if (form.dataset.then) location.assign(form.dataset.then)
     else location.reload()
   } catch (error) {
-    tell(form, error.message)
+    tell(form, [error.message, ...(error.errors ?? []).map((wrong) => described(form, wrong))].join(' '))
     buttons.forEach((button) => { button.disabled = false })
     offerChoices(form, error.choices ?? [])
   } finally {
