@@ -8,7 +8,7 @@ import time
 import unicodedata
 import zipfile
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, BinaryIO, cast
 
 from relrag_pipelines.files.regular_files import RefusedFile, open_plain
@@ -26,15 +26,18 @@ LEFT_OUT = "LEFT OUT.txt"
 _PIECE_BYTES = 2**20
 _MAX_RECORDS = 1_000
 """records of a thread, and attachments of it or of a record, that are looked at"""
+_LeftOut = list[tuple[str, NoOriginal]]
+"""what a zip does not hold: how a line about it begins, and why"""
 
 
-def pack(service: Service, ref: str, who: str) -> Iterator[bytes]:
+def pack(service: Service, ref: str, who: str, describe: Callable[[NoOriginal], str] = str) -> Iterator[bytes]:
     """The attachments of a record, or of all records of a `thread:`, as pieces of a zip; those of attached mails too.
 
+    `describe` words why the zip does not hold a file.
     No more than one mail is held in memory. Raises NoOriginal at once if there are none, and between two pieces where
     a file cannot be read to its end; and lock.LockedByOther.
     """
-    left_out: list[str] = []
+    left_out: _LeftOut = []
     with service.reading() as archive:
         refs = _attached(archive, _roots(archive, ref, left_out), left_out)
         files = _opened(archive.settings, list(filter(None, map(archive.record, refs))), left_out)
@@ -42,20 +45,21 @@ def pack(service: Service, ref: str, who: str) -> Iterator[bytes]:
     if first is None:
         raise NoOriginal("nothing is attached that can be opened", code="no_attachments")
     reveal.note(service.settings, who, WHY, refs, WAIT_SECONDS)
-    return _zip(itertools.chain([first], files), left_out)
+    return _zip(itertools.chain([first], files), left_out, describe)
 
 
-def _roots(archive: Archive, ref: str, left_out: list[str]) -> list[str]:
+def _roots(archive: Archive, ref: str, left_out: _LeftOut) -> list[str]:
     """The record, or the records of the thread, the newest first."""
     if not ref.startswith("thread:"):
         return [ref]
     members = archive.thread(ref.removeprefix("thread:"), _MAX_RECORDS + 1)
     if len(members) > _MAX_RECORDS:
-        left_out.append(f"what is attached to all but the newest {_MAX_RECORDS:,} records of the thread")
+        message = f"what is attached to all but the newest {_MAX_RECORDS:,} records of the thread"
+        left_out.append(("", NoOriginal(message, code="thread_cut", most=_MAX_RECORDS)))
     return [member.asset_ref for member in members[:_MAX_RECORDS]]
 
 
-def _attached(archive: Archive, roots: list[str], left_out: list[str]) -> list[str]:
+def _attached(archive: Archive, roots: list[str], left_out: _LeftOut) -> list[str]:
     """The ids of the attachments, and of what is attached to these."""
     waiting, refs = deque(roots), dict[str, None]()
     while waiting and len(refs) <= _MAX_RECORDS:
@@ -64,19 +68,20 @@ def _attached(archive: Archive, roots: list[str], left_out: list[str]) -> list[s
         waiting.extend(nearest)
         refs |= dict.fromkeys(nearest)
     if len(refs) > _MAX_RECORDS:
-        left_out.append(f"all but the first {_MAX_RECORDS:,} attachments; open the others from their records")
+        message = f"all but the first {_MAX_RECORDS:,} attachments; open the others from their records"
+        left_out.append(("", NoOriginal(message, code="attachments_cut", most=_MAX_RECORDS)))
     return list(refs)[:_MAX_RECORDS]
 
 
-def _opened(settings: Settings, records: list[Record], left_out: list[str]) -> Iterator[tuple[str, BinaryIO]]:
+def _opened(settings: Settings, records: list[Record], left_out: _LeftOut) -> Iterator[tuple[str, BinaryIO]]:
     """Each file, opened when it is asked for, by names that differ on every file system."""
     taken = {_comparable(LEFT_OUT)}
     for record, original in _originals(settings, records):
         opened = original if isinstance(original, NoOriginal) else _open(original)
-        if isinstance(original, NoOriginal) or isinstance(opened, NoOriginal):
+        if isinstance(opened, NoOriginal):
             named = record.file_name or record.subject or record.asset_id
-            left_out.append(f"{' '.join(named.split())}: {opened!s}")
-        else:
+            left_out.append((f"{' '.join(named.split())}: ", opened))
+        elif isinstance(original, OriginalFile):
             yield _free_name(original.name, taken), opened
 
 
@@ -132,7 +137,9 @@ class _Pieces:
         return data
 
 
-def _zip(files: Iterable[tuple[str, BinaryIO]], left_out: list[str]) -> Iterator[bytes]:
+def _zip(
+    files: Iterable[tuple[str, BinaryIO]], left_out: _LeftOut, describe: Callable[[NoOriginal], str]
+) -> Iterator[bytes]:
     """A zip of these files, piece by piece; `left_out` is complete when the last of them has been read.
 
     Raises NoOriginal where one cannot be read to its end.
@@ -145,7 +152,8 @@ def _zip(files: Iterable[tuple[str, BinaryIO]], left_out: list[str]) -> Iterator
                     member.write(data)
                     yield pieces.take()
         if left_out:
-            packed.writestr(LEFT_OUT, "\n".join(left_out) + "\n")
+            lines = [f"{name}{describe(reason)}\n" for name, reason in left_out]
+            packed.writestr(LEFT_OUT, "".join(lines))
     yield pieces.take()
 
 

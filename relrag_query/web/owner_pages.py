@@ -153,7 +153,10 @@ class OwnerPages:
     async def attachments(self, request: Request) -> Response:
         """All attachments of a record or thread as a zip."""
         who = originals.owner_of(self._service.settings, "page")
-        pieces = await self._limiter.run(attachments.pack, self._service, request.query_params.get("ref", ""), who)
+        ref = request.query_params.get("ref", "")
+        pieces = await self._limiter.run(
+            attachments.pack, self._service, ref, who, lambda reason: describe_on_page(request, reason)[1]
+        )
         named = f'attachment; filename="{attachments.NAME}"'
         headers = {"Content-Disposition": named}
         return StreamingResponse(self._pulled(pieces), media_type="application/zip", headers=headers)

@@ -226,3 +226,19 @@ def test_what_is_not_looked_at_is_named(service: Service, monkeypatch: pytest.Mo
     assert set(first_two) == {"A.bin", "2 a.bin"}
     newest = _contents(attachments.pack(service, f"thread:{thread}", "Dana"))
     assert newest[attachments.LEFT_OUT].startswith(b"what is attached to all but the newest 2 records")
+
+
+def test_what_a_zip_does_not_hold_is_named_in_the_language_of_the_page(
+    service: Service, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attachments, "_MAX_RECORDS", 3)
+    headers, params = {**COOKIE, "accept-language": "de"}, {"ref": _ref(service, "Forwarded")}
+    with client(config) as browser:
+        packed = browser.get("/original/attachments", params=params, headers=headers).content
+    left_out = _contents(packed)[attachments.LEFT_OUT].decode()
+    assert left_out.startswith("Alle Anhänge außer den ersten 3; öffnen Sie")
+    monkeypatch.setattr(attachments, "_MAX_RECORDS", 9)
+    with client(config) as browser:
+        packed = browser.get("/original/attachments", params=params, headers=headers).content
+    left_out = _contents(packed)[attachments.LEFT_OUT].decode()
+    assert left_out.startswith("The inner rafters: Der Anhang lässt sich nicht bestimmen, wie bei angehängten Mails; ")
