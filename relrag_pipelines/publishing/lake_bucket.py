@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from relrag_pipelines.erasure import shared_rules
+from relrag_pipelines.journal import journal
+from relrag_pipelines.stores.bucket_commit import RESTORING
 from relrag_pipelines.stores.bucket_lake import BucketLake
 from relrag_pipelines.stores.private_copies import PrivateCopies
 from relrag_pipelines.workspace import Workspace
@@ -42,9 +44,19 @@ def pull(workspace: Workspace) -> Pulled:
     bucket = _open(workspace)
     if bucket is None:
         return Pulled()
-    private_files = bucket.pull_private()
+    private_files = _pull_private(workspace, bucket)
     files = bucket.pull()
     return Pulled(files, shared_rules.take_over(workspace.home, workspace.keys), private_files)
+
+
+def _pull_private(workspace: Workspace, bucket: BucketLake) -> int:
+    """Fetches the private files into a home without any; what the pages wrote into its journal stays behind them."""
+    fresh = not (workspace.home / RESTORING).exists()
+    own = [entry.statement for entry in journal.entries(workspace.home) if entry.statement] if fresh else []
+    files = bucket.pull_private()
+    if files and own:
+        journal.append(workspace.home, own)
+    return files
 
 
 def foreign_commit(workspace: Workspace) -> str:

@@ -308,7 +308,8 @@ class Settings(BaseModel):
     home_lake: str = Field(
         "",
         description="a bucket that keeps the redacted lake too, such as s3://bucket/folder, with relrag[s3]; "
-        "credentials and endpoint come from the standard AWS variables. What is private or published stays in `home`",
+        "credentials and endpoint come from the standard AWS variables. What is published stays in `home`, and what is "
+        "private unless `home_lake_private`",
     )
     home_lake_private: bool = Field(
         False,
@@ -614,6 +615,13 @@ class Settings(BaseModel):
         if url and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._=-]+)*/?", url):
             raise ValueError("is not a bucket; write it as s3://bucket/folder, without user, password or port")
         return url.rstrip("/")
+
+    @field_validator("home_lake_private")
+    @classmethod
+    def _bucket_of_private(cls, private: bool, info: ValidationInfo) -> bool:
+        if private and not info.data.get("home_lake"):
+            raise ValueError("needs home_lake, the bucket that keeps the private files")
+        return private
 
     @field_validator("timezone")
     @classmethod

@@ -19,6 +19,8 @@ RULES = f"{FOLDER}/forgetting"
 RULE_SUFFIX = ".sealed"
 PRIVATE = "private"
 """in lake/ of the bucket: private files, encrypted"""
+RESTORING = "private/restoring"
+"""in the home, while private files are fetched from the bucket"""
 _ROOT = "0" * 16
 """the commit that the first is based on"""
 _OBJECT = re.compile(rf"{FOLDER}/[a-z_]+(/[a-z0-9_]+)?/[A-Za-z0-9-]+-[0-9a-f]{{64}}-(?P<base>[0-9a-f]{{16}})\.[a-z]+")
@@ -84,6 +86,11 @@ class Commit:
 def is_private(path: str) -> bool:
     """Whether an object, by its path within lake/, is an encrypted private file."""
     return path.startswith(f"{PRIVATE}/")
+
+
+def is_rule(path: str) -> bool:
+    """Whether an object, by its path within lake/, is an erasure rule."""
+    return f"{FOLDER}/{path}".startswith(f"{RULES}/")
 
 
 def next_objects(files: dict[str, StoredFile], former: Commit | None) -> dict[str, LakeObject]:

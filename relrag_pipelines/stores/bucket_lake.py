@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.files.atomic import replace_file, write_text
@@ -29,6 +30,7 @@ from relrag_pipelines.stores.bucket_commit import (
     LakeObject,
     StoredFile,
     is_private,
+    is_rule,
     next_objects,
     unnamed_versions,
 )
@@ -69,7 +71,7 @@ class BucketLake:
             return len(missing)
         fetched = [*missing, *(commit.files.keys() - same)]
         self._replace(commit, fetched, local.keys() - commit.files.keys())
-        self._note_base(commit)
+        self._note_base(commit, own=False)
         return len(fetched)
 
     def pull_private(self) -> int:
@@ -77,18 +79,21 @@ class BucketLake:
 
         Raises LakeError for files that other keys have encrypted, and ObjectStoreError.
         """
-        private = self._private
-        if private is None or not private.absent:
+        if self._private is None or not self._private.needs_restoring:
             return 0
         commit, _ = self._newest()
-        objects = commit.objects if commit else {}
-        paths = sorted(filter(is_private, objects), key=private.last.__eq__)
-        for key in (objects[path].key(path) for path in paths):
-            stored = self._store.read(key)
-            if stored is None:
-                raise LakeError(f"{self._url}: {key} is missing; run `relrag sync` on the machine that wrote it")
-            private.restore(stored[0])
-        return len(paths)
+        stored = {path: entry for path, entry in commit.objects.items() if is_private(path)} if commit else {}
+        if stored:
+            self._private.restore(self._read(path, entry) for path, entry in stored.items())
+        return len(stored)
+
+    def _read(self, path: str, entry: LakeObject) -> bytes:
+        read = self._store.read(entry.key(path))
+        if read is None:
+            raise LakeError(f"{self._url}: another machine has committed meanwhile; run `relrag sync` again")
+        if hashlib.sha256(read[0]).hexdigest() != entry.hash:
+            raise LakeError(f"{self._url}: {entry.key(path)} is not as it was written")
+        return read[0]
 
     def foreign_commit(self) -> str:
         """The id of the bucket's commit if the folder is made from another one; else empty."""
@@ -105,16 +110,17 @@ class BucketLake:
         files = _files(self._home)
         if newest and newest.files != files and newest.id != self._base():
             raise self._conflict()
-        objects = next_objects(files | self._sealed_files(), newest)
+        objects = next_objects(files | self._private_files(files, newest), newest)
+        own = self._is_own()
         if newest is None:
             self._require_conditions()
         versions = self._store.versions(FOLDER)
         uploaded = self._upload(objects, versions)
         # what a killed upload left can only be deleted once there is a commit after it
         if newest is None or objects != newest.objects or any(map(newest.may_need, unnamed_versions(versions, newest))):
-            newest = Commit(os.urandom(8).hex(), self._archive, objects)
+            newest, own = Commit(os.urandom(8).hex(), self._archive, objects), True
             self._swap(newest, tag)
-        self._note_base(newest)
+        self._note_base(newest, own=own)
         self._sweep(newest)
         return uploaded
 
@@ -164,20 +170,29 @@ class BucketLake:
         latest = {version.key: version.bytes for version in versions if version.is_latest}
         lacking = [path for path, stored in objects.items() if latest.get(stored.key(path)) != stored.bytes]
 
-        sealed_files = self._private.names() if self._private else {}
-
         def put(path: str) -> None:
-            if self._private and path in sealed_files:
-                self._store.put_bytes(objects[path].key(path), self._private.seal(sealed_files[path]))
-                return
             file = self._path(path)
             if not file.exists() or file_hash(file) != objects[path].hash:
                 raise LakeError(f"{FOLDER}/{path} differs from its manifest; run `relrag verify --repair`")
             failpoint("bucket.put", file)
             self._store.put(objects[path].key(path), file)
 
-        each(put, lacking)
-        return len(lacking)
+        private = [path for path in lacking if is_private(path)]
+        each(put, [path for path in lacking if not is_private(path)])
+        return len(lacking) - len(private) + self._upload_private({path: objects[path].key(path) for path in private})
+
+    def _upload_private(self, keys: dict[str, str]) -> int:
+        """Stores the objects of private files by path within lake/, one at a time since each is whole in memory.
+
+        Those of another machine cannot be made here, and are left out.
+        """
+        if self._private is None:
+            return 0
+        names = self._private.names()
+        own = keys.keys() & names.keys()
+        for path in sorted(own):
+            self._store.put_bytes(keys[path], self._private.seal(names[path]))
+        return len(own)
 
     def _swap(self, commit: Commit, tag: str | None) -> None:
         body = {
@@ -224,27 +239,38 @@ class BucketLake:
 
         each(fetch, paths)
 
-    def _sealed_files(self) -> dict[str, StoredFile]:
-        """Path within lake/ -> private file as it is encrypted."""
-        if self._private is None:
-            return {}
-        sealed = ((path, self._private.seal(name)) for path, name in self._private.names().items())
-        return {path: StoredFile(hashlib.sha256(body).hexdigest(), len(body)) for path, body in sealed}
+    def _private_files(self, files: dict[str, StoredFile], former: Commit | None) -> dict[str, StoredFile]:
+        """The private files of the next commit, by path within lake/.
+
+        Those of another machine stay where this one keeps none or has not changed the lake, unless it forgets.
+        """
+        forgets = former and any(map(is_rule, files.keys() ^ former.files.keys()))
+        if former is None or self._is_own() or forgets or (self._private and files != former.files):
+            return self._private.files() if self._private else {}
+        return {path: StoredFile(entry.hash, entry.bytes) for path, entry in former.objects.items() if is_private(path)}
 
     def _path(self, path: str) -> Path:
         return self._home / FOLDER / path
 
     def _base(self) -> str:
         """The commit that the folder was made from; empty where it was made from none of this bucket."""
+        return str(self._noted().get("commit", ""))
+
+    def _is_own(self) -> bool:
+        """Whether this home made that commit."""
+        noted = self._noted()
+        return bool(noted and noted.get("own", True))  # of an older relrag, which kept no private files there
+
+    def _noted(self) -> dict[str, Any]:
         try:
             noted = sealed_json.read(self._home / BASE)
         except (FileNotFoundError, sealed_json.UnusableFile):
-            return ""
-        return str(noted["commit"]) if noted["url"] == self._url else ""
+            return {}
+        return noted if noted["url"] == self._url else {}
 
-    def _note_base(self, commit: Commit) -> None:
-        if self._base() != commit.id:
-            body = {"schema_version": SCHEMA_VERSION, "url": self._url, "commit": commit.id}
+    def _note_base(self, commit: Commit, *, own: bool) -> None:
+        body = {"schema_version": SCHEMA_VERSION, "url": self._url, "commit": commit.id, "own": own}
+        if self._noted() != body:
             write_text(self._home / BASE, sealed_json.seal(body))
 
 

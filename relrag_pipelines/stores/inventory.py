@@ -68,6 +68,7 @@ PARTS = (
     InventoryPart(
         r"private/mirror/[^/]+/(state\.json|items/.+)", "what servers of sources have, as they sent it", "exports"
     ),
+    InventoryPart(bucket_commit.RESTORING, "private files were being fetched from a bucket", "passing"),
     InventoryPart(r"private/spill/.+", "was put away by an export that was killed", "passing"),
     InventoryPart(
         r"private/ray/.+", "belongs to a Ray cluster of a sync; after a kill the next sync removes it", "passing"

@@ -7,19 +7,23 @@ fetches them again.
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from relrag_pipelines.files import atomic
-from relrag_pipelines.files.atomic import replace_file
+from relrag_pipelines.files.atomic import replace_file, write_text
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.stores import inventory, private_manifest
-from relrag_pipelines.stores.bucket_commit import PRIVATE
+from relrag_pipelines.stores.bucket_commit import PRIVATE, RESTORING, StoredFile
 from relrag_pipelines.stores.lake import LakeError
 
 _KIND = "private file"
 """what the cipher authenticates besides the file"""
 _LASTING = ("owner", "exports", "private")
+_MAX_BYTES = 2**30
+"""of a file: it is encrypted in memory, and the cipher takes no more than twice as much"""
 _REMADE = re.compile(r"private/(mirror/.+|.+\.db(-journal)?)")
 
 
@@ -34,25 +38,39 @@ class PrivateCopies:
         files = (f"private/{name}" for name in atomic.files(self._home / "private"))
         return {self._object(name): name for name in files if _is_copied(name)}
 
+    def files(self) -> dict[str, StoredFile]:
+        """Object, by its path within lake/, -> what it holds; every file is read and encrypted for that."""
+        sealed = ((path, self.seal(name)) for path, name in self.names().items())
+        return {path: StoredFile(hashlib.sha256(body).hexdigest(), len(body)) for path, body in sealed}
+
     def seal(self, name: str) -> bytes:
-        """A file, by its path within the home, as its object."""
-        return self._keys.seal_bytes(name.encode() + b"\0" + (self._home / name).read_bytes(), _KIND)
+        """A file, by its path within the home, as its object. Raises LakeError for one that is too large."""
+        path = self._home / name
+        if path.stat().st_size > _MAX_BYTES:
+            raise LakeError(f"{name} has more than 1 GiB, too much to encrypt; set home_lake_private = false")
+        return self._keys.seal_bytes(name.encode() + b"\0" + path.read_bytes(), _KIND)
 
     @property
-    def absent(self) -> bool:
-        """Whether the home has no private files yet, or a restoration was killed."""
-        return not (self._home / private_manifest.NAME).exists()
+    def interrupted(self) -> bool:
+        """Whether a restoration was killed."""
+        return (self._home / RESTORING).exists()
 
     @property
-    def last(self) -> str:
-        """The object to restore last: a kill before it leaves `absent` true."""
-        return self._object(private_manifest.NAME)
+    def needs_restoring(self) -> bool:
+        """Whether nothing was exported into the home yet, or a restoration was killed."""
+        return self.interrupted or not any(map(_is_export, self.names().values()))
 
-    def restore(self, sealed: bytes) -> None:
-        """Writes the file of an object into the home. Raises LakeError if other keys have sealed it."""
-        name, body = self._unseal(sealed)
-        with replace_file(self._home / name) as temporary:
-            temporary.write_bytes(body)
+    def restore(self, objects: Iterable[bytes]) -> None:
+        """Writes the files of all objects; after a kill the next one begins again.
+
+        Raises LakeError if other keys have sealed one.
+        """
+        write_text(self._home / RESTORING, "")
+        for sealed in objects:
+            name, body = self._unseal(sealed)
+            with replace_file(self._home / name) as temporary:
+                temporary.write_bytes(body)
+        (self._home / RESTORING).unlink()
 
     def _object(self, name: str) -> str:
         return f"{PRIVATE}/{self._keys.content_hash(name.encode())}.sealed"
@@ -65,6 +83,11 @@ class PrivateCopies:
         if not _is_copied(name.decode()):
             raise LakeError("a newer relrag put private files into the bucket; install that version")
         return name.decode(), body
+
+
+def _is_export(name: str) -> bool:
+    part = inventory.part(name)
+    return part is not None and part.origin == "exports" and name != private_manifest.NAME
 
 
 def _is_copied(name: str) -> bool:

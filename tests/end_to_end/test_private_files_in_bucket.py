@@ -11,12 +11,15 @@ import pytest
 
 pytest.importorskip("moto", reason="moto is not installed: make setup")
 
+from relrag_pipelines import settings
 from relrag_pipelines.erasure import byte_search
 from relrag_pipelines.files import atomic, failpoints
 from relrag_pipelines.ingest import ingest
+from relrag_pipelines.journal import journal
+from relrag_pipelines.journal.entry_kinds import CallDecision
 from relrag_pipelines.privacy import keys
+from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stages import month_stages, whole_archive
-from relrag_pipelines.stores import private_manifest
 from relrag_pipelines.stores.lake import LakeError
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import forget as forgetting
@@ -28,6 +31,7 @@ from tests.s3_server import Bucket, S3Server
 
 QUOTED = "The plumber quoted 7,980 for the boiler."
 KEPT = "Remember to thank the plumber."
+STATED = CallDecision("call_recording:1", "approve")
 
 
 @pytest.fixture(scope="module")
@@ -140,23 +144,43 @@ def test_a_restoration_that_was_killed_is_done_again(
     with monkeypatch.context() as killing, pytest.raises(KeyboardInterrupt):
         killing.setattr(failpoints, "watch", kill)
         commands.sync(second)
-    assert len(private_files(second)) > 0
-    assert not (private.parent / private_manifest.NAME).exists()
+    assert 0 < len(private_files(second)) < len(private_files(config))
     assert commands.sync(second) == 0
     assert private_files(second) == private_files(config)
 
 
-def test_a_machine_with_private_files_keeps_its_own(tmp_path: Path, server: S3Server) -> None:
+def test_a_machine_that_has_exported_keeps_its_own_and_leaves_those_of_another(
+    tmp_path: Path, server: S3Server
+) -> None:
     bucket = server.bucket()
     config = make(tmp_path / "first", bucket)
     assert commands.sync(config) == 0
     second = archive.clone(config.parent, tmp_path / "second") / "relrag.toml"
-    archive.write_notes(second.parent, {"id": "n3", "text": "The sauna is hot.", "timestamp": "2024-03-01"})
+    journal.append(archive.home(second.parent), [STATED])
+    (archive.home(second.parent) / "private" / "MANIFEST.json").unlink()
+    shutil.rmtree(archive.home(second.parent) / "lake")
+    before = bucket.versions()
     assert commands.sync(second) == 0
-    archive.write_notes(config.parent, {"id": "n4", "text": "The well is dry.", "timestamp": "2024-04-01"})
+    assert STATED in [entry.statement for entry in journal.entries(archive.home(second.parent))]
+    assert bucket.versions() == before, "the lake is as it was"
     assert commands.sync(config) == 0
-    with Archive.open(config) as opened:
-        assert "The well is dry." in {hit.text for hit in opened.search("is the well dry").hits}
+    assert bucket.versions() == before
+
+
+def test_what_the_pages_stated_before_the_first_sync_stays(tmp_path: Path, server: S3Server) -> None:
+    bucket = server.bucket()
+    config = make(tmp_path / "first", bucket)
+    assert commands.sync(config) == 0
+    second = second_machine(config, tmp_path / "second")
+    journal.append(archive.home(second.parent), [STATED])
+    assert commands.sync(second) == 0
+    assert STATED in [entry.statement for entry in journal.entries(archive.home(second.parent))]
+    assert private_files(second).keys() >= private_files(config).keys()
+
+
+def test_the_setting_needs_a_bucket(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="needs home_lake"):
+        settings.load(archive.make(tmp_path, "home_lake_private = true\n"))
 
 
 def test_other_keys_are_named(tmp_path: Path, server: S3Server) -> None:

@@ -81,7 +81,8 @@ def open_lake(home: Path, bucket: Bucket) -> BucketLake:
 
 
 def files(home: Path) -> dict[str, bytes]:
-    paths = [path for path in (home / "lake").rglob("*") if path.is_file()]
+    """The lake of a home, but for which commit it was made from, and by whom."""
+    paths = [path for path in (home / "lake").rglob("*") if path.is_file() and path != home / BASE]
     return {path.relative_to(home).as_posix(): path.read_bytes() for path in paths}
 
 

@@ -132,7 +132,8 @@ def _clean_bucket(workspace: Workspace, unpublished: list[str]) -> list[str]:
     except SafeError as error:
         return [str(error)]
     if url and not damage:
-        print(f"{url} holds the files of lake/ alone, and no older versions of them.")
+        private = " and private files, encrypted," if workspace.settings.home_lake_private else ""
+        print(f"{url} holds the files of lake/{private} alone, and no older versions of them.")
     return [f"the bucket of the lake: {key} {problem}; run `relrag sync`" for key, problem in damage]
 
 
