@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.identity.entries import Claim
 from relrag_pipelines.identity.journal_statements import Split
 from relrag_pipelines.identity.resolve import ResolvedPerson
@@ -60,7 +61,7 @@ def _has_given_name_only(person: ResolvedPerson) -> bool:
     return all(claim.kind == "name" for entry in person.entries for claim in entry.claims)
 
 
-class NoAliasStays(ValueError):
+class NoAliasStays(RelragError):
     """Somebody would have no alias left."""
 
 

@@ -169,17 +169,18 @@ class BucketLake:
         """Stores the objects that the bucket lacks, and returns their number: a killed upload has stored others."""
         latest = {version.key: version.bytes for version in versions if version.is_latest}
         lacking = [path for path, stored in objects.items() if latest.get(stored.key(path)) != stored.bytes]
+        private = {path: objects[path].key(path) for path in lacking if is_private(path)}
+        files = {path: objects[path] for path in lacking if path not in private}
+        each(self._upload_file, files.items())
+        return len(files) + self._upload_private(private)
 
-        def put(path: str) -> None:
-            file = self._path(path)
-            if not file.exists() or file_hash(file) != objects[path].hash:
-                raise LakeError(f"{FOLDER}/{path} differs from its manifest; run `relrag verify --repair`")
-            failpoint("bucket.put", file)
-            self._store.put(objects[path].key(path), file)
-
-        private = [path for path in lacking if is_private(path)]
-        each(put, [path for path in lacking if not is_private(path)])
-        return len(lacking) - len(private) + self._upload_private({path: objects[path].key(path) for path in private})
+    def _upload_file(self, named: tuple[str, LakeObject]) -> None:
+        path, stored = named
+        file = self._path(path)
+        if not file.exists() or file_hash(file) != stored.hash:
+            raise LakeError(f"{FOLDER}/{path} differs from its manifest; run `relrag verify --repair`")
+        failpoint("bucket.put", file)
+        self._store.put(stored.key(path), file)
 
     def _upload_private(self, keys: dict[str, str]) -> int:
         """Stores the objects of private files by path within lake/, one at a time since each is whole in memory.

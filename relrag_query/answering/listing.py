@@ -157,17 +157,16 @@ def _named(rest: Sequence[Term], values: dict[str, Any], context: QueryContext) 
     plain, about = context.question.plain, load_phrases().listing.about
     if not all(_may_be_name(term) and not _is_said_with(about, term, plain) for term in rest):
         return None
-    aliases = _aliases(context)
-    of_person = aliases if all(any(_name_matches(term, alias) for alias in aliases) for term in rest) else frozenset()
     in_scope = _people_in_scope(values, context)
     by_words = {name for name in in_scope if all(_name_matches(term, name) for term in rest)}
-    return frozenset(by_words | of_person.intersection(in_scope)) or None
+    return frozenset(by_words | _aliases(rest, context).intersection(in_scope)) or None
 
 
-def _aliases(context: QueryContext) -> frozenset[str]:
-    """The names of the people in the question: records may know Matteo Ferrari as Teo."""
+def _aliases(rest: Sequence[Term], context: QueryContext) -> frozenset[str]:
+    """The names of the people in the question if they hold all words: records may know Matteo Ferrari as Teo."""
     ids = {"ids": list(context.question.people.in_index)}
-    return frozenset(alias for (alias,) in context.connection.execute(_ALIASES, ids).fetchall())
+    aliases = frozenset(alias for (alias,) in context.connection.execute(_ALIASES, ids).fetchall())
+    return aliases if all(any(_name_matches(term, alias) for alias in aliases) for term in rest) else frozenset()
 
 
 def _owner(values: dict[str, Any], context: QueryContext) -> frozenset[str] | None:
