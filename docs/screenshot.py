@@ -113,7 +113,7 @@ def _address(link: str) -> str:
 
 
 def _take_owner_pages(browser: Browser, link: str) -> None:
-    """Saves the pages for their owner in each size and scheme, with what is of this machine hidden."""
+    """Takes pictures of the owner's pages in each size and scheme. Text about this machine is hidden."""
     page = browser.new_page(device_scale_factor=1, locale="en-GB")
     page.goto(link)
     for (name, path), (width, height), scheme in itertools.product(OWNER_PAGES.items(), _SIZES, ("light", "dark")):

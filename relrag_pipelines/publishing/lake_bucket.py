@@ -37,9 +37,9 @@ def _open(workspace: Workspace) -> BucketLake | None:
 
 
 def pull(workspace: Workspace) -> Pulled:
-    """Fetches the files and the erasure rules that another machine has committed; private files where there are none.
+    """Fetches the files and the erasure rules that another machine has committed.
 
-    The caller then resumes the purge, which applies the rules.
+    A home without private files gets those of the bucket. The caller then resumes the purge, which applies the rules.
     """
     bucket = _open(workspace)
     if bucket is None:
@@ -50,7 +50,9 @@ def pull(workspace: Workspace) -> Pulled:
 
 
 def _pull_private(workspace: Workspace, bucket: BucketLake) -> int:
-    """Fetches the private files into a home without any; what the pages wrote into its journal stays behind them."""
+    """Fetches the private files into a home without any, and appends its own journal entries to the fetched journal."""
+    if not workspace.settings.home_lake_private:
+        return 0
     fresh = not (workspace.home / RESTORING).exists()
     own = [entry.statement for entry in journal.entries(workspace.home) if entry.statement] if fresh else []
     files = bucket.pull_private()

@@ -12,7 +12,7 @@ NAME = "MANIFEST.json"
 _FIELDS = {"archive", "made_at", "everything", "files"}
 """what only the manifest of a backup has together"""
 _MAX_BYTES = 2**26
-"""far above the manifest of any backup; a longer file is none"""
+"""the largest file that is read; the manifest of a backup is much smaller"""
 
 
 def marks_backup(folder: Path, names: Collection[str]) -> bool:

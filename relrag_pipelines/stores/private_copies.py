@@ -39,7 +39,7 @@ class PrivateCopies:
         return {self._object(name): name for name in files if _is_copied(name)}
 
     def files(self) -> dict[str, StoredFile]:
-        """Object, by its path within lake/, -> what it holds; every file is read and encrypted for that."""
+        """The hash and size of each object by its path within lake/. This reads and encrypts every file."""
         sealed = ((path, self.seal(name)) for path, name in self.names().items())
         return {path: StoredFile(hashlib.sha256(body).hexdigest(), len(body)) for path, body in sealed}
 
@@ -51,14 +51,9 @@ class PrivateCopies:
         return self._keys.seal_bytes(name.encode() + b"\0" + path.read_bytes(), _KIND)
 
     @property
-    def interrupted(self) -> bool:
-        """Whether a restoration was killed."""
-        return (self._home / RESTORING).exists()
-
-    @property
     def needs_restoring(self) -> bool:
         """Whether nothing was exported into the home yet, or a restoration was killed."""
-        return self.interrupted or not any(map(_is_export, self.names().values()))
+        return (self._home / RESTORING).exists() or not any(map(_is_export, self.names().values()))
 
     def restore(self, objects: Iterable[bytes]) -> None:
         """Writes the files of all objects; after a kill the next one begins again.

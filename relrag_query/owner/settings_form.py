@@ -58,7 +58,7 @@ def change(service: Service, values: Mapping[str, str]) -> SettingsReply:
 
 
 def _write(config: Path, values: Mapping[str, str]) -> None:
-    """Writes settings. Raises SettingsError, with a code where one of these is wrong: the form says what it means."""
+    """Writes settings. Raises SettingsError; its code is set if one of these settings is wrong."""
     try:
         config_editor.set_values(config, values)
     except SettingsError as error:
